@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a config to a plan of layers: one table row per model_type, about a dozen plan rules.
+#pragma once
+
+#include "core/layer_plan.h"
+#include "core/model_config.h"
+
+#include <string>
+#include <vector>
+
+namespace kvcaliper {
+
+/// Steps 1 and 2 of reading a model. Throws Error with file, pointer, expected and found.
+ModelPlan plan_model(const ConfigFile& config);
+
+/// A row of the architecture table, for `list architectures`.
+struct ArchitectureInfo {
+    std::string model_type;
+    std::string rule; ///< name of the plan rule, in words
+    std::string keys; ///< the keys it reads, comma separated
+};
+std::vector<ArchitectureInfo> known_architectures();
+
+} // namespace kvcaliper

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bundled data (configs/) and how a MODEL named by a user is found.
+#pragma once
+
+#include "core/estimate.h"
+#include "core/json_value.h"
+
+#include <string>
+#include <vector>
+
+namespace kvcaliper {
+
+/// A bundled model, as much as a list needs. Reading it in full is load_model's business.
+struct CatalogEntry {
+    std::string name;         ///< "gpt2-xl"
+    std::string display_name; ///< "GPT-2 XL"
+    std::string vendor;
+    std::string family;
+    std::string model_type;
+    std::string path;
+    std::string source;
+};
+
+/// The folder that holds models/ and claims/: KVCALIPER_DATA, else ../share/kvcaliper beside the
+/// running executable's folder, else the source tree of a build. Throws Error naming all three.
+std::string data_folder();
+
+/// All bundled models, by name. Throws Error for a file that can not be read.
+std::vector<CatalogEntry> bundled_models();
+
+/// Reads MODEL: a path to a config.json, a folder, "-", or a bundled name (a near miss is suggested).
+ModelPtr load_model(const std::string& model);
+
+/// The models of the product's opening comparison, in the order of the story.
+std::vector<std::string> seed_models();
+
+/// Path of a bundled claims file: "seed" or "gallery"; empty when there is none of that name.
+std::string bundled_claims_path(const std::string& name);
+
+/// The nearest of `known` to a mistyped word, or empty when none is near.
+std::string nearest_word(const std::string& word, const std::vector<std::string>& known);
+
+} // namespace kvcaliper

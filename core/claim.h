@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A published figure: what its digits allow, and under which reading it is true.
+#pragma once
+
+#include "core/catalog.h"
+
+#include <string>
+#include <vector>
+
+namespace kvcaliper {
+
+/// One entry of a claims file. `value` keeps the digits as written: "300" allows 299.5 to 300.5.
+struct Claim {
+    std::string id;
+    std::string text;
+    std::string source;
+    std::string model;
+    std::string against;  ///< ratio and at_most: the other model (or the same one)
+    std::string quantity; ///< per_token, growth, total, ratio, at_most, fixed, layer_ratio, window, recomputation
+    std::string value;
+    std::string unit;     ///< KB, KiB, …; empty for pure numbers
+    std::string k_format; ///< "auto" when absent
+    std::string v_format;
+    Tokens context{8192};
+    bool about = false; ///< "about": ±5 %
+};
+
+enum class ClaimVerdict {
+    consistent, ///< true as written
+    only_if,    ///< true under another unit, model variant, format or basis, which is named
+    refuted,    ///< true under no reading
+};
+std::string_view to_string(ClaimVerdict verdict);
+
+struct ClaimResult {
+    Claim claim;
+    ClaimVerdict verdict = ClaimVerdict::refuted;
+    std::string claimed;              ///< "300 KB"
+    std::string computed;             ///< "36 KiB (36,864 B)", for the model as named
+    std::vector<std::string> reading; ///< "true for GPT-2 XL only", "KB here means KiB"
+    std::vector<std::string> notes;   ///< "GPT-2's context is 1,024"
+};
+
+/// Reads a claims file (a JSON array). Throws Error with file and pointer.
+std::vector<Claim> read_claims(const std::string& path);
+/// Checks one claim. Throws Error when its model can not be read.
+ClaimResult check_claim(const Claim& claim);
+
+} // namespace kvcaliper
