@@ -170,8 +170,9 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
         std::size_t line = 1;
         std::size_t column = 1;
         for (std::size_t i = 0; i + 1 < position && i < text_.size(); ++i) {
-            column = text_[i] == '\n' ? 1 : column + 1;
-            line += text_[i] == '\n' ? 1 : 0;
+            const bool ends_line = text_[i] == '\n';
+            column = ends_line ? 1 : column + 1;
+            line += ends_line ? 1u : 0u;
         }
         return "at line " + std::to_string(line) + ", column " + std::to_string(column) + ": ";
     }
