@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/command_line.h"
+
+#include "app/gui/main_window.h"
+#include "app/gui/text.h"
+#include "core/error.h"
+#include "core/report.h"
+
+#include <QApplication>
+#include <QIcon>
+#include <QSettings>
+
+#include <cstdio>
+#include <exception>
+
+namespace kvcaliper::gui {
+
+namespace {
+
+constexpr int usage_error = 2;
+constexpr int impossible_here = 3;
+
+void say_error(const std::string& message) {
+    std::fprintf(stderr, "kvcaliper-gui: %s\n", message.c_str());
+}
+
+void use_settings_theme(const Options& options) {
+    const QString saved = QSettings().value(QStringLiteral("theme")).toString();
+    apply_theme(options.theme.value_or(theme_from(saved).value_or(AppTheme::system)));
+}
+
+int run_window(QApplication& application, const Options& options) {
+    use_settings_theme(options);
+    MainWindow window;
+    window.restoreSettings();
+    window.showTab(options.tab);
+    if (!options.models.isEmpty()) {
+        window.study().setModels(options.models);
+    }
+    window.show();
+    return application.exec();
+}
+
+int run(QApplication& application) {
+    const Options options = parse_options(QCoreApplication::arguments());
+    switch (options.task) {
+    case Options::Task::help:
+        std::fputs(options.text.toUtf8().constData(), stdout);
+        return 0;
+    case Options::Task::version:
+        std::printf("kvcaliper-gui %s\n", std::string(version).c_str());
+        return 0;
+    case Options::Task::window:
+        return run_window(application, options);
+    case Options::Task::chart:
+    case Options::Task::screenshot:
+        apply_theme(options.theme.value_or(AppTheme::light));
+        run_headless(options);
+        return 0;
+    }
+    return usage_error;
+}
+
+} // namespace
+
+bool wants_no_display(int argc, const char* const* argv) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view argument(argv[i]);
+        for (const std::string_view option :
+             {"--chart", "--screenshot", "--help", "--version", "-h"}) {
+            if (argument == option || argument.starts_with(std::string(option) + "=")) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+int run_application(int argc, char** argv) {
+    const bool display = qEnvironmentVariableIsSet("DISPLAY") ||
+                         qEnvironmentVariableIsSet("WAYLAND_DISPLAY") ||
+                         qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
+    if (wants_no_display(argc, argv)) {
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    } else if (!display) {
+        say_error("expected a display (DISPLAY or WAYLAND_DISPLAY), found none; --chart and "
+                  "--screenshot need none");
+        return impossible_here;
+    }
+    QApplication application(argc, argv);
+    QCoreApplication::setApplicationName(QStringLiteral("kvcaliper"));
+    QCoreApplication::setOrganizationName(QStringLiteral("kvcaliper"));
+    QCoreApplication::setApplicationVersion(text(version));
+    QGuiApplication::setDesktopFileName(QStringLiteral("io.github.kvcaliper.kvcaliper"));
+    try {
+        return run(application);
+    } catch (const Error& error) {
+        say_error(error.what());
+        return error.kind() == ErrorKind::input ? usage_error : impossible_here;
+    } catch (const std::exception& error) {
+        say_error(error.what());
+        return usage_error;
+    }
+}
+
+} // namespace kvcaliper::gui

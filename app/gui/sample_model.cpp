@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/sample_model.h"
+
+#include "app/gui/table_text.h"
+#include "app/gui/text.h"
+
+namespace kvcaliper::gui {
+
+namespace {
+
+QString display(const VerifySample& sample, int column) {
+    switch (column) {
+    case SampleModel::Context:
+        return integer_text(sample.context);
+    case SampleModel::ComponentName:
+        return QString(sample.component).replace(u'_', u' ');
+    case SampleModel::Predicted:
+        return bytes_text(Ratio(sample.predicted));
+    case SampleModel::Measured:
+        return bytes_text(Ratio(sample.requested));
+    case SampleModel::Difference:
+        return QStringLiteral("%1 B").arg(integer_text(sample.requested - sample.predicted));
+    case SampleModel::MaxError:
+        return QStringLiteral("%1 (≤ %2)")
+            .arg(sample.max_error, 0, 'g', 3)
+            .arg(sample.bound, 0, 'g', 3);
+    case SampleModel::Bandwidth:
+        return sample.seconds > 0 && sample.bytes_read > 0
+                   ? QString::number(static_cast<double>(sample.bytes_read) / sample.seconds / 1e9,
+                                     'f', 1)
+                   : QStringLiteral("–");
+    default:
+        return {};
+    }
+}
+
+QVariant exact(const VerifySample& sample, int column) {
+    switch (column) {
+    case SampleModel::Context:
+        return QString::number(sample.context);
+    case SampleModel::Predicted:
+        return QString::number(sample.predicted);
+    case SampleModel::Measured:
+        return QString::number(sample.requested);
+    case SampleModel::Difference:
+        return QString::number(sample.requested - sample.predicted);
+    default:
+        return display(sample, column);
+    }
+}
+
+} // namespace
+
+void SampleModel::clear() {
+    beginResetModel();
+    samples_.clear();
+    endResetModel();
+}
+
+void SampleModel::add(const VerifySample& sample) {
+    const int row = static_cast<int>(samples_.size());
+    beginInsertRows({}, row, row);
+    samples_.push_back(sample);
+    endInsertRows();
+}
+
+std::vector<CurvePointData> SampleModel::totals(bool over) const {
+    std::vector<CurvePointData> points;
+    for (const VerifySample& sample : samples_) {
+        if (points.empty() || points.back().tokens != Tokens(sample.context)) {
+            points.push_back({Tokens(sample.context), Bytes(0)});
+        }
+        points.back().bytes += Bytes(sample.requested);
+    }
+    if (!over && !points.empty()) {
+        points.pop_back();
+    }
+    return points;
+}
+
+int SampleModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(samples_.size());
+}
+
+int SampleModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : ColumnCount;
+}
+
+QVariant SampleModel::data(const QModelIndex& index, int role) const {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid)) {
+        return {};
+    }
+    const VerifySample& sample = samples_[static_cast<std::size_t>(index.row())];
+    switch (role) {
+    case Qt::DisplayRole:
+        return display(sample, index.column());
+    case Qt::ToolTipRole:
+        return index.column() == Measured
+                   ? tr("requested %1 B; the device says %2 B")
+                         .arg(integer_text(sample.requested), integer_text(sample.device_delta))
+                   : exact(sample, index.column());
+    case Qt::TextAlignmentRole:
+        return QVariant(Qt::AlignVCenter |
+                        (index.column() == ComponentName ? Qt::AlignLeft : Qt::AlignRight));
+    case exact_role:
+        return exact(sample, index.column());
+    default:
+        return {};
+    }
+}
+
+QVariant SampleModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) {
+        return QAbstractTableModel::headerData(section, orientation, role);
+    }
+    const QString names[] = {tr("Tokens"),    tr("Component"),  tr("Predicted"),
+                             tr("Measured"),  tr("Difference"), tr("Max. error (bound)"),
+                             tr("Read, GB/s")};
+    return names[section];
+}
+
+} // namespace kvcaliper::gui
