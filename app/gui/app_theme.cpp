@@ -2,8 +2,10 @@
 #include "app/gui/app_theme.h"
 
 #include <QApplication>
+#include <QPainter>
 #include <QPalette>
-#include <QStyle>
+#include <QProxyStyle>
+#include <QStyleOption>
 
 namespace kvcaliper::gui {
 
@@ -39,7 +41,27 @@ QPalette palette_of(const Ground& g) {
     return palette;
 }
 
+/// Fusion outlines the check boxes of lists in a shade of the window: on a dark ground they vanish.
+class OutlinedChecks : public QProxyStyle {
+  public:
+    void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                       const QWidget* widget) const override {
+        QProxyStyle::drawPrimitive(element, option, painter, widget);
+        if (element == PE_IndicatorItemViewItemCheck) {
+            QColor line = option->palette.color(QPalette::Text);
+            line.setAlphaF(0.5F);
+            painter->setPen(line);
+            painter->setBrush(Qt::NoBrush);
+            painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
+        }
+    }
+};
+
 } // namespace
+
+void use_style() {
+    QApplication::setStyle(new OutlinedChecks);
+}
 
 QString theme_name(AppTheme theme) {
     switch (theme) {

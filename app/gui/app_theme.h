@@ -12,6 +12,8 @@ enum class AppTheme { light, dark, system };
 
 QString theme_name(AppTheme theme);
 std::optional<AppTheme> theme_from(const QString& name);
+/// Small corrections to the platform's style. Once, after the application exists.
+void use_style();
 /// Sets the application's palette; every view follows by itself.
 void apply_theme(AppTheme theme);
 

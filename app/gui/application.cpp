@@ -92,6 +92,7 @@ int run_application(int argc, char** argv) {
     QCoreApplication::setOrganizationName(QStringLiteral("kvcaliper"));
     QCoreApplication::setApplicationVersion(text(version));
     QGuiApplication::setDesktopFileName(QStringLiteral("io.github.kvcaliper.kvcaliper"));
+    use_style();
     try {
         return run(application);
     } catch (const Error& error) {

@@ -39,26 +39,21 @@ QString name_of(const Study& study, const QString& id) {
 
 // --- bars
 
-QString fixed_text(const Estimate& estimate) {
-    const Ratio constant = estimate.constant.value();
-    return constant == Ratio(0) ? tr("0 B/token")
-                                : tr("0 B/token, %1 fixed").arg(bytes_text(constant));
-}
-
-/// "496 KiB, then 80 KiB past 1,024 tokens"
-QString bar_label(const Estimate& estimate) {
+/// What stands under the number: "80 KiB past 1,024 tokens", "35 MiB fixed".
+QString bar_detail(const Estimate& estimate) {
     const Ratio uncapped = estimate.uncapped.value();
     const Ratio growth = estimate.growth.value();
+    const Ratio constant = estimate.constant.value();
     if (uncapped == Ratio(0)) {
-        return fixed_text(estimate);
+        return constant == Ratio(0) ? QString() : tr("%1 fixed").arg(bytes_text(constant));
     }
     if (uncapped == growth) {
-        return bytes_text(uncapped);
+        return {};
     }
-    return estimate.knees.empty() ? tr("%1, then %2").arg(bytes_text(uncapped), bytes_text(growth))
-                                  : tr("%1, then %2 past %3 tokens")
-                                        .arg(bytes_text(uncapped), bytes_text(growth),
-                                             integer_text(estimate.knees.back().tokens.count()));
+    return estimate.knees.empty()
+               ? tr("%1 past its windows").arg(bytes_text(growth))
+               : tr("%1 past %2 tokens")
+                     .arg(bytes_text(growth), integer_text(estimate.knees.back().tokens.count()));
 }
 
 Bar make_bar(const StudyRow& row, int series) {
@@ -66,14 +61,16 @@ Bar make_bar(const StudyRow& row, int series) {
     bar.name = row.name;
     bar.series = series;
     if (!row.estimate) {
-        bar.label = row.error;
+        bar.label = tr("no answer");
+        bar.detail = row.error;
         bar.tooltip = row.error;
         return bar;
     }
     const Ratio uncapped = row.estimate->uncapped.value();
     bar.solid = std::min(row.estimate->growth.value(), uncapped);
     bar.hatched = uncapped - bar.solid;
-    bar.label = bar_label(*row.estimate);
+    bar.label = uncapped == Ratio(0) ? tr("0 B/token") : bytes_text(uncapped);
+    bar.detail = bar_detail(*row.estimate);
     bar.tooltip = tr("%1: uncapped %2 per token, growth %3 per token, constant %4 per sequence")
                       .arg(row.name, exact_text(uncapped), exact_text(row.estimate->growth.value()),
                            exact_text(row.estimate->constant.value()));
@@ -141,6 +138,15 @@ QString curve_summary(const Study& study) {
         }
     }
     return parts.join(QStringLiteral("; "));
+}
+
+/// The next power of two, so that curves reach the edge of a chart ruled in powers of two.
+Tokens power_of_two_from(Tokens tokens) {
+    std::int64_t power = 2;
+    while (power < tokens.count() && power < (std::int64_t{1} << 61)) {
+        power *= 2;
+    }
+    return std::max(Tokens(power), tokens);
 }
 
 // --- layers
@@ -257,7 +263,7 @@ Tokens longest_context(const Study& study) {
 
 ChartData context_chart(const Study& study) {
     CurveChart chart;
-    const Tokens end = std::max(longest_context(study), Tokens(2));
+    const Tokens end = power_of_two_from(longest_context(study));
     int series = 0;
     for (const StudyRow& row : study.rows()) {
         if (row.estimate) {
@@ -271,7 +277,8 @@ ChartData context_chart(const Study& study) {
     chart.y_axis = tr("bytes, all sequences");
     ChartData data;
     data.title = tr("Cache over context");
-    data.subtitle = view_text(study) + tr("; dotted past a model's own maximum");
+    data.subtitle =
+        view_text(study) + tr("; ◇ a window is full; dotted past a model's own maximum");
     data.description = tr("%1; at the context: %2").arg(view_text(study), curve_summary(study));
     data.body = std::move(chart);
     return data;
@@ -298,11 +305,11 @@ ChartData verify_chart(const Study& study, const QString& id,
     CurveChart chart;
     const StudyRow* row = study.row(id);
     if (row != nullptr && row->estimate) {
-        Tokens end = std::max(study.settings().context, Tokens(2));
+        Tokens end = study.settings().context;
         for (const CurvePointData& point : measured) {
             end = std::max(end, point.tokens);
         }
-        chart.curves.push_back(make_curve(*row, 0, end));
+        chart.curves.push_back(make_curve(*row, 0, power_of_two_from(end)));
         chart.curves.back().measured = measured;
     }
     chart.x_axis = tr("tokens");

@@ -34,7 +34,8 @@ struct Bar {
     QString name;
     Ratio solid;
     Ratio hatched;
-    QString label;
+    QString label;  ///< its number
+    QString detail; ///< a second line, for what one number does not say
     QString tooltip;
     int series = 0;
 };

@@ -109,7 +109,7 @@ void draw_curve(QCustomPlot& plot, const Curve& curve, const ChartTheme& theme) 
         add_graph(plot, curve.beyond, QPen(colour, 1.5, Qt::DotLine));
         const std::vector<CurvePointData> end = {curve.points.back()};
         add_points(plot, end,
-                   {QCPScatterStyle::ssDisc, QPen(colour, 1.5), QBrush(theme.ground), 7});
+                   {QCPScatterStyle::ssCircle, QPen(colour, 1.5), QBrush(theme.ground), 7});
     }
     const auto shape = shapes[static_cast<std::size_t>(curve.series) % 5];
     add_points(plot, curve.knees,

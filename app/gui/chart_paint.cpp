@@ -174,7 +174,8 @@ void BarsItem::fitRange() {
     double upper = 1024;
     for (const Bar& bar : chart_.bars) {
         const double bytes = (bar.solid + bar.hatched).to_double();
-        const double label = metrics.horizontalAdvance(bar.label) + 14;
+        const double label = 14 + std::max(metrics.horizontalAdvance(bar.label),
+                                           metrics.horizontalAdvance(bar.detail));
         // A label takes at most 7 tenths: bars keep a length that can be compared.
         const double left = std::max(width - label, width * 0.3);
         upper = std::max(upper, bytes * width / left);
@@ -182,28 +183,38 @@ void BarsItem::fitRange() {
     parentPlot()->xAxis->setRange(0, upper);
 }
 
-void BarsItem::draw(QCPPainter* painter) {
+void BarsItem::drawLabel(QCPPainter* painter, const Bar& bar, const QPointF& at) const {
+    const QFontMetrics metrics(font_, parentPlot());
+    const int width = parentPlot()->axisRect()->right() + 16 - static_cast<int>(at.x());
+    const int lines = bar.detail.isEmpty() ? 1 : 2;
+    const int top = static_cast<int>(std::lround(at.y())) - lines * metrics.height() / 2;
+    const QRect first(static_cast<int>(at.x()), top, width, metrics.height());
+    const int align = static_cast<int>(Qt::AlignLeft) | static_cast<int>(Qt::AlignVCenter);
     painter->setFont(font_);
+    painter->setPen(theme_.text);
+    painter->drawText(first, align, metrics.elidedText(bar.label, Qt::ElideRight, width));
+    painter->setPen(theme_.muted);
+    painter->drawText(first.translated(0, metrics.height()), align,
+                      metrics.elidedText(bar.detail, Qt::ElideRight, width));
+}
+
+void BarsItem::draw(QCPPainter* painter) {
     for (std::size_t i = 0; i < chart_.bars.size(); ++i) {
         const Bar& bar = chart_.bars[i];
         const double at = static_cast<double>(i);
         const double top = std::round(y(at - 0.32)) + 0.5;
-        const double bottom = std::max(std::round(y(at + 0.32)) + 0.5, top + 2);
+        const double height = std::max(std::round(y(at + 0.32)) + 0.5 - top, 2.0);
         const double zero = x(0);
         const double split = x(bar.solid.to_double());
         const double end = x((bar.solid + bar.hatched).to_double());
         const QColor colour = theme_.ink({Ink::Group::series, bar.series, Hatch::none});
-        paint_fill(*painter, QRectF(zero, top, split - zero, bottom - top), colour, Hatch::none,
+        paint_fill(*painter, QRectF(zero, top, split - zero, height), colour, Hatch::none,
                    theme_.ground);
         if (end > split) {
-            paint_fill(*painter, QRectF(split, top, end - split, bottom - top), colour,
-                       Hatch::diagonal, theme_.ground);
+            paint_fill(*painter, QRectF(split, top, end - split, height), colour, Hatch::diagonal,
+                       theme_.ground);
         }
-        const QRectF space(end + 6, y(at) - 20, parentPlot()->axisRect()->right() - end - 6, 40);
-        painter->setPen(theme_.text);
-        const QString label = QFontMetrics(font_).elidedText(bar.label, Qt::ElideRight,
-                                                             static_cast<int>(space.width()) + 1);
-        painter->drawText(space.adjusted(0, 0, 8, 0), Qt::AlignLeft | Qt::AlignVCenter, label);
+        drawLabel(painter, bar, {end + 6, y(at)});
     }
 }
 
@@ -313,6 +324,7 @@ void EndLabelsItem::draw(QCPPainter* painter) {
 // --- tickers
 
 BytesTicker::BytesTicker() {
+    setTickCount(8);
     setLogBase(2);
     setSubTickCount(0);
 }
@@ -322,6 +334,7 @@ QString BytesTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
 }
 
 TokensTicker::TokensTicker() {
+    setTickCount(8);
     setLogBase(2);
     setSubTickCount(0);
 }

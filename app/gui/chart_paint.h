@@ -68,6 +68,7 @@ class BarsItem : public CanvasItem {
     void draw(QCPPainter* painter) override;
 
   private:
+    void drawLabel(QCPPainter* painter, const Bar& bar, const QPointF& at) const;
     BarChart chart_;
     ChartTheme theme_;
     QFont font_;

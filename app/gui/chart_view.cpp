@@ -16,7 +16,7 @@ ChartView::ChartView(QWidget* parent) : QWidget(parent), plot_(new QCustomPlot(t
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(plot_);
     plot_->setFont(font());
-    plot_->setNoAntialiasingOnDrag(true);
+    plot_->setMinimumSize(120, 80); // a plot without area can not be painted, and says so
     connect(plot_, &QCustomPlot::beforeReplot, this, [this] { fit_chart(*plot_); });
     connect(plot_, &QCustomPlot::mouseMove, this, [this](QMouseEvent* event) {
         Q_EMIT hovered(spotAt(event->position()), event->globalPosition().toPoint());
@@ -41,13 +41,25 @@ void ChartView::setMarkedLayer(int row, int layer) {
     redraw();
 }
 
+/// A hidden chart is drawn when it is shown: a slider moves one chart, not four.
 void ChartView::redraw() {
+    stale_ = !isVisible();
+    if (stale_) {
+        return;
+    }
     draw_chart(*plot_, data_, chart_theme_for(palette()));
     if (LayersItem* layers = layers_item(*plot_)) {
         layers->marked_row = marked_row_;
         layers->marked_layer = marked_layer_;
     }
     plot_->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void ChartView::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (stale_) {
+        redraw();
+    }
 }
 
 void ChartView::changeEvent(QEvent* event) {

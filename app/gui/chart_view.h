@@ -37,6 +37,7 @@ class ChartView : public QWidget {
 
   protected:
     void changeEvent(QEvent* event) override;
+    void showEvent(QShowEvent* event) override;
 
   private:
     void redraw();
@@ -44,6 +45,7 @@ class ChartView : public QWidget {
 
     QCustomPlot* plot_;
     ChartData data_;
+    bool stale_ = true;
     int marked_row_ = -1;
     int marked_layer_ = -1;
 };

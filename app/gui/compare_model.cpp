@@ -160,15 +160,15 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
     const QString base_name = baseline != nullptr ? baseline->name : tr("baseline");
     const QString context = integer_text(study_.settings().context.count());
     const QString names[] = {tr("Model"),
-                             tr("Layers are"),
-                             tr("Uncapped/token"),
-                             tr("Growth/token"),
+                             tr("Attention"),
+                             tr("Uncapped\nper token"),
+                             tr("Growth\nper token"),
                              tr("Constant"),
-                             tr("Total at %1").arg(context),
-                             tr("vs %1").arg(base_name),
+                             tr("Total at\n%1").arg(context),
+                             tr("Ratio"),
                              tr("Layers")};
     const QString exact_names[] = {tr("Model"),
-                                   tr("Layers are"),
+                                   tr("Attention"),
                                    tr("Uncapped (B/token)"),
                                    tr("Growth (B/token)"),
                                    tr("Constant (B/sequence)"),
@@ -184,7 +184,7 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
         tr("What one more token adds at the model's maximum context"),
         tr("Full windows and states, per sequence"),
         tr("All sequences at the chosen context"),
-        tr("Total at the context, as a multiple of the baseline's"),
+        tr("Total at the context as a multiple of that of %1").arg(base_name),
         tr("Layers that the model's config counts")};
     switch (role) {
     case Qt::DisplayRole:

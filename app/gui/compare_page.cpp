@@ -18,7 +18,7 @@ namespace kvcaliper::gui {
 
 namespace {
 
-constexpr int bar_height = 26;
+constexpr int bar_height = 34;
 constexpr int frame_height = 130;
 
 } // namespace
@@ -65,10 +65,10 @@ void ComparePage::buildTable() {
     view_->setAlternatingRowColors(true);
     view_->setContextMenuPolicy(Qt::CustomContextMenu);
     view_->verticalHeader()->hide();
+    view_->verticalHeader()->setDefaultSectionSize(view_->fontMetrics().height() + 10);
     QHeaderView& header = *view_->horizontalHeader();
     header.setSortIndicator(-1, Qt::AscendingOrder); // as in the study, until a header is clicked
     header.setSortIndicatorClearable(true);
-    header.setSectionResizeMode(QHeaderView::ResizeToContents);
     header.setHighlightSections(false);
     view_->setSortingEnabled(true);
     connect(view_->selectionModel(), &QItemSelectionModel::currentChanged, this,
@@ -80,7 +80,19 @@ const QAbstractItemModel& ComparePage::table() const {
     return *sorted_;
 }
 
+/// The header's own size hint leaves room for an arrow beside every line; this one is tighter.
+void ComparePage::fitColumns() {
+    const QAbstractItemView& cells = *view_;
+    const QFontMetrics metrics = view_->fontMetrics();
+    for (int column = 0; column < sorted_->columnCount(); ++column) {
+        const QString title = sorted_->headerData(column, Qt::Horizontal).toString();
+        const int words = metrics.size(0, title).width() + 24;
+        view_->setColumnWidth(column, std::max(cells.sizeHintForColumn(column) + 6, words));
+    }
+}
+
 void ComparePage::refresh() {
+    fitColumns();
     chart_->setMinimumHeight(frame_height + bar_height * static_cast<int>(study_.rows().size()));
     chart_->setData(per_token_chart(study_));
 }

@@ -35,6 +35,7 @@ class ComparePage : public QWidget {
 
   private:
     void buildTable();
+    void fitColumns();
     void refresh();
     void selectCurrent();
     void onSelected(const QModelIndex& index);

@@ -84,6 +84,13 @@ QString kinds_text(const CacheSpec& spec) {
         kinds << kind_text(count.kind);
     }
     kinds.removeDuplicates();
+    // "sliding + full attention": the word once, at the end.
+    const QString word = QStringLiteral(" attention");
+    for (qsizetype i = 0; i + 1 < kinds.size(); ++i) {
+        if (kinds[i].endsWith(word) && kinds[i + 1].endsWith(word)) {
+            kinds[i].chop(word.size());
+        }
+    }
     return kinds.join(QStringLiteral(" + "));
 }
 

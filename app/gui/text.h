@@ -25,7 +25,7 @@ QString integer_text(std::int64_t value);
 QString kind_text(LayerKind kind);
 QString role_text(Role role);
 
-/// "full attention + sliding attention": the kinds of a model, in order of appearance.
+/// "sliding + full attention": the kinds of a model, in order of appearance.
 QString kinds_text(const CacheSpec& spec);
 /// "52 × sliding attention (1,024 tokens), 10 × full attention".
 QString layers_text(const CacheSpec& spec);
