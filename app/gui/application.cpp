@@ -24,6 +24,14 @@ void say_error(const std::string& message) {
     std::fprintf(stderr, "kvcaliper-gui: %s\n", message.c_str());
 }
 
+/// Without a window Qt's remarks on the platform (no runtime folder, no size hints) are noise among
+/// answers that are one line each.
+void errors_only(QtMsgType type, const QMessageLogContext&, const QString& message) {
+    if (type == QtCriticalMsg || type == QtFatalMsg) {
+        say_error(utf8(message));
+    }
+}
+
 void use_settings_theme(const Options& options) {
     const QString saved = QSettings().value(QStringLiteral("theme")).toString();
     apply_theme(options.theme.value_or(theme_from(saved).value_or(AppTheme::system)));
@@ -82,6 +90,7 @@ int run_application(int argc, char** argv) {
                          qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
     if (wants_no_display(argc, argv)) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
+        qInstallMessageHandler(errors_only);
     } else if (!display) {
         say_error("expected a display (DISPLAY or WAYLAND_DISPLAY), found none; --chart and "
                   "--screenshot need none");

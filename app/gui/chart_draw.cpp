@@ -201,7 +201,6 @@ void draw_body(QCustomPlot& plot, const LayerChart& chart, const ChartTheme& the
         longest = std::max(longest, row.cells.size());
     }
     plot.xAxis->setRange(0, static_cast<double>(longest));
-    plot.xAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
     plot.xAxis->setLabel(chart.axis);
     plot.xAxis->grid()->setVisible(false);
     plot.yAxis->setVisible(false);
@@ -214,6 +213,7 @@ void draw_body(QCustomPlot& plot, const LayerChart& chart, const ChartTheme& the
 void reset_axes(QCustomPlot& plot, const ChartTheme& theme) {
     for (QCPAxis* axis : {plot.xAxis, plot.yAxis}) {
         axis->setScaleType(QCPAxis::stLinear);
+        axis->setTicker(QSharedPointer<QCPAxisTicker>::create());
         axis->setRangeReversed(false);
         axis->setVisible(true);
         axis->setLabel(QString());

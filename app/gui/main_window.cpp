@@ -18,10 +18,17 @@
 #include <QStatusBar>
 #include <QTabWidget>
 
+// In the global namespace, as the macro wants it: a static library's resources are not found by
+// themselves.
+static void use_resources() {
+    Q_INIT_RESOURCE(kvcaliper);
+}
+
 namespace kvcaliper::gui {
 
 MainWindow::MainWindow(QWidget* parent)
     : QMainWindow(parent), study_(new Study(this)), tabs_(new QTabWidget(this)) {
+    use_resources();
     setObjectName(QStringLiteral("mainWindow"));
     setWindowTitle(tr("KV cache memory — kvcaliper"));
     setWindowIcon(QIcon(QStringLiteral(":/kvcaliper.svg")));

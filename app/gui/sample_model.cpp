@@ -8,12 +8,41 @@ namespace kvcaliper::gui {
 
 namespace {
 
+const QString no_value = QStringLiteral("–");
+
+bool is_total(const VerifySample& sample) {
+    return sample.component == QLatin1String("total");
+}
+
+/// "sliding attention, key"
+QString component_text(const VerifySample& sample) {
+    QString words = sample.kind.isEmpty() ? sample.component
+                                          : sample.kind + QStringLiteral(", ") + sample.component;
+    return words.replace(u'_', u' ');
+}
+
+QString error_text(const VerifySample& sample) {
+    if (!sample.max_error || !sample.bound) {
+        return no_value;
+    }
+    return QStringLiteral("%1 (≤ %2)")
+        .arg(*sample.max_error, 0, 'g', 3)
+        .arg(*sample.bound, 0, 'g', 3);
+}
+
+QString measured_tip(const VerifySample& sample) {
+    const QString requested = SampleModel::tr("requested %1 B").arg(integer_text(sample.requested));
+    return sample.device_delta ? SampleModel::tr("%1; the device says %2 B")
+                                     .arg(requested, integer_text(*sample.device_delta))
+                               : requested;
+}
+
 QString display(const VerifySample& sample, int column) {
     switch (column) {
     case SampleModel::Context:
         return integer_text(sample.context);
     case SampleModel::ComponentName:
-        return QString(sample.component).replace(u'_', u' ');
+        return component_text(sample);
     case SampleModel::Predicted:
         return bytes_text(Ratio(sample.predicted));
     case SampleModel::Measured:
@@ -21,14 +50,12 @@ QString display(const VerifySample& sample, int column) {
     case SampleModel::Difference:
         return QStringLiteral("%1 B").arg(integer_text(sample.requested - sample.predicted));
     case SampleModel::MaxError:
-        return QStringLiteral("%1 (≤ %2)")
-            .arg(sample.max_error, 0, 'g', 3)
-            .arg(sample.bound, 0, 'g', 3);
+        return error_text(sample);
     case SampleModel::Bandwidth:
         return sample.seconds > 0 && sample.bytes_read > 0
                    ? QString::number(static_cast<double>(sample.bytes_read) / sample.seconds / 1e9,
                                      'f', 1)
-                   : QStringLiteral("–");
+                   : no_value;
     default:
         return {};
     }
@@ -66,13 +93,16 @@ void SampleModel::add(const VerifySample& sample) {
 
 std::vector<CurvePointData> SampleModel::totals(bool over) const {
     std::vector<CurvePointData> points;
+    bool complete = true;
     for (const VerifySample& sample : samples_) {
         if (points.empty() || points.back().tokens != Tokens(sample.context)) {
             points.push_back({Tokens(sample.context), Bytes(0)});
         }
-        points.back().bytes += Bytes(sample.requested);
+        complete = is_total(sample);
+        points.back().bytes =
+            complete ? Bytes(sample.requested) : points.back().bytes + Bytes(sample.requested);
     }
-    if (!over && !points.empty()) {
+    if (!over && !complete) {
         points.pop_back();
     }
     return points;
@@ -95,10 +125,8 @@ QVariant SampleModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
         return display(sample, index.column());
     case Qt::ToolTipRole:
-        return index.column() == Measured
-                   ? tr("requested %1 B; the device says %2 B")
-                         .arg(integer_text(sample.requested), integer_text(sample.device_delta))
-                   : exact(sample, index.column());
+        return index.column() == Measured ? QVariant(measured_tip(sample))
+                                          : exact(sample, index.column());
     case Qt::TextAlignmentRole:
         return QVariant(Qt::AlignVCenter |
                         (index.column() == ComponentName ? Qt::AlignLeft : Qt::AlignRight));

@@ -28,7 +28,8 @@ class SampleModel : public QAbstractTableModel {
 
     void clear();
     void add(const VerifySample& sample);
-    /// Totals of the contexts that are complete: all but the last, unless the run is over.
+    /// What was requested at each complete context; the last one only with its total, or at the
+    /// end.
     std::vector<CurvePointData> totals(bool over) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;

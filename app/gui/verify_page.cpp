@@ -173,19 +173,32 @@ QString verdict_words(const QString& verdict, const QString& device) {
             .arg(device);
     }
     if (verdict == QLatin1String("refused")) {
-        return VerifyPage::tr("Refused: this needs more memory than %1 may use. Choose a shorter "
-                              "context or fewer sequences.")
-            .arg(device);
+        return VerifyPage::tr("Refused by %1.").arg(device);
     }
     return VerifyPage::tr("Cancelled.");
 }
 
+/// The verifier's own reasons, as sentences.
+QString reasons_of(const JsonValue& result) {
+    QString words;
+    const JsonValue* reasons = result.find("reasons");
+    if (reasons == nullptr || reasons->if_array() == nullptr) {
+        return words;
+    }
+    for (const JsonValue& reason : *reasons->if_array()) {
+        if (const std::string* sentence = reason.if_string()) {
+            words += u' ' + text(*sentence) + u'.';
+        }
+    }
+    return words;
+}
+
 } // namespace
 
-void VerifyPage::showVerdict(const QString& verdict, const JsonValue&) {
+void VerifyPage::showVerdict(const QString& verdict, const JsonValue& result) {
     const bool equal = verdict == QLatin1String("equal");
     const bool refuted = verdict == QLatin1String("refuted");
-    const QString words = verdict_words(verdict, device_);
+    const QString words = verdict_words(verdict, device_) + reasons_of(result);
     say(words, QStringLiteral("font-weight:bold"));
     if (equal || refuted) {
         study_.setVerification(running_id_, {equal, words, study_.settings()});

@@ -19,18 +19,23 @@ namespace kvcaliper::gui {
 namespace {
 
 constexpr int kill_after_ms = 5000;
+/// Decode steps of each context; a context must be longer than its steps.
+constexpr int steps = 4;
 
-std::int64_t integer_of(const JsonValue& json, std::string_view key) {
+std::optional<std::int64_t> integer_of(const JsonValue& json, std::string_view key) {
     const JsonValue* member = json.find(key);
-    return member != nullptr && member->if_integer() != nullptr ? *member->if_integer() : 0;
+    return member != nullptr && member->if_integer() != nullptr
+               ? std::optional(*member->if_integer())
+               : std::nullopt;
 }
 
-double number_of(const JsonValue& json, std::string_view key) {
+std::optional<double> number_of(const JsonValue& json, std::string_view key) {
     const JsonValue* member = json.find(key);
     if (member != nullptr && member->if_double() != nullptr) {
         return *member->if_double();
     }
-    return static_cast<double>(integer_of(json, key));
+    const std::optional<std::int64_t> whole = integer_of(json, key);
+    return whole ? std::optional(static_cast<double>(*whole)) : std::nullopt;
 }
 
 QString string_of(const JsonValue& json, std::string_view key) {
@@ -39,15 +44,25 @@ QString string_of(const JsonValue& json, std::string_view key) {
                                                                : QString();
 }
 
+/// "name (backend)", from an object or from a plain name.
+QString device_of(const JsonValue& hello) {
+    const JsonValue* device = hello.find("device");
+    if (device == nullptr || !device->is_object()) {
+        return string_of(hello, "device");
+    }
+    return QStringLiteral("%1 (%2)").arg(string_of(*device, "name"), string_of(*device, "backend"));
+}
+
 VerifySample sample_of(const JsonValue& json) {
     VerifySample sample;
-    sample.context = integer_of(json, "context");
+    sample.context = json.integer_at("context");
+    sample.kind = string_of(json, "kind");
     sample.component = string_of(json, "component");
-    sample.predicted = integer_of(json, "predicted");
-    sample.requested = integer_of(json, "requested");
+    sample.predicted = json.integer_at("predicted");
+    sample.requested = json.integer_at("requested");
     sample.device_delta = integer_of(json, "device_delta");
-    sample.bytes_read = integer_of(json, "bytes_read");
-    sample.seconds = number_of(json, "seconds");
+    sample.bytes_read = integer_of(json, "bytes_read").value_or(0);
+    sample.seconds = number_of(json, "seconds").value_or(0);
     sample.max_error = number_of(json, "max_error");
     sample.bound = number_of(json, "bound");
     return sample;
@@ -80,7 +95,7 @@ std::vector<Tokens> verify_contexts(const Estimate& estimate) {
     }
     std::vector<Tokens> result;
     for (const std::int64_t tokens : contexts) {
-        if (tokens >= 1) {
+        if (tokens > steps) {
             result.emplace_back(tokens);
         }
     }
@@ -99,9 +114,10 @@ QByteArray verify_request(const Estimate& estimate) {
     request.set("contexts", std::move(contexts));
     request.set("sequences", estimate.settings.sequences);
     request.set("formats", to_json(estimate.formats));
-    request.set("steps", 4);
+    request.set("steps", steps);
     request.set("seed", 1);
     request.set("backend", "auto");
+    request.set("cancel_on_eof", true); // a window that dies takes its run with it
     return QByteArray::fromStdString(dump_json(request, -1)) + '\n';
 }
 
@@ -186,11 +202,13 @@ void VerifyRun::handle(const QString& type, const JsonValue& message) {
         if (theirs != text(version)) {
             throw Error("version " + utf8(theirs) + ", this window is " + std::string(version));
         }
-        Q_EMIT greeted(string_of(message, "device"));
+        Q_EMIT greeted(device_of(message));
     } else if (type == QLatin1String("plan")) {
-        Q_EMIT planned(integer_of(message, "bytes_needed"), integer_of(message, "limit"));
+        Q_EMIT planned(integer_of(message, "bytes_needed").value_or(0),
+                       integer_of(message, "limit").value_or(0));
     } else if (type == QLatin1String("progress")) {
-        Q_EMIT progressed(integer_of(message, "done"), integer_of(message, "total"));
+        Q_EMIT progressed(integer_of(message, "done").value_or(0),
+                          integer_of(message, "total").value_or(0));
     } else if (type == QLatin1String("sample")) {
         Q_EMIT sampled(sample_of(message));
     } else if (type == QLatin1String("result")) {

@@ -10,6 +10,7 @@
 #include <QObject>
 #include <QString>
 
+#include <optional>
 #include <vector>
 
 class QProcess;
@@ -32,14 +33,15 @@ QByteArray verify_request(const Estimate& estimate);
 /// One component at one context, predicted and measured.
 struct VerifySample {
     std::int64_t context = 0;
-    QString component;
+    QString kind;      ///< of the layers; empty for the total
+    QString component; ///< a role, or "total" for the sum that ends a context
     std::int64_t predicted = 0;
     std::int64_t requested = 0;
-    std::int64_t device_delta = 0;
+    std::optional<std::int64_t> device_delta; ///< what the device says changed, where it can tell
     std::int64_t bytes_read = 0;
     double seconds = 0;
-    double max_error = 0;
-    double bound = 0;
+    std::optional<double> max_error; ///< of the outputs, against a double-precision reference
+    std::optional<double> bound;
 };
 
 class VerifyRun : public QObject {

@@ -117,11 +117,16 @@ TEST(ModelList, OpenedFilesJoinTheList) {
 TEST(SampleModel, AddsUpComponents) {
     SampleModel model;
     const QAbstractItemModelTester tester(&model, strict);
-    model.add({1024, s("key"), 100, 100, 0, 0, 0, 0, 0});
-    model.add({1024, s("value"), 100, 99, 0, 0, 0, 0, 0});
+    model.add({1024, s("full_attention"), s("key"), 100, 100, {}, 0, 0, {}, {}});
+    model.add({1024, s("full_attention"), s("value"), 100, 99, {}, 0, 0, {}, {}});
     EXPECT_TRUE(model.totals(false).empty()); // the context may go on
     ASSERT_EQ(model.totals(true).size(), 1U);
     EXPECT_EQ(model.totals(true)[0].bytes, Bytes(199));
+    model.add({1024, {}, s("total"), 200, 199, 4096, 0, 0, {}, {}});
+    ASSERT_EQ(model.totals(false).size(), 1U);
+    EXPECT_EQ(model.totals(false)[0].bytes, Bytes(199)); // counted once
+    EXPECT_EQ(model.index(0, SampleModel::ComponentName).data().toString(),
+              s("full attention, key"));
     EXPECT_EQ(model.index(1, SampleModel::Difference).data().toString(), s("-1 B"));
 }
 

@@ -27,7 +27,7 @@ class FakeVerifier {
                             "#!/bin/sh\nread -r request\nprintf '%s' \"$request\" > '" +
                                 folder_.filePath(s("request")).toUtf8() +
                                 "'\necho '{\"type\":\"hello\",\"version\":\"0.1.0\",\"device\":"
-                                "\"test device\"}'\n" +
+                                "{\"name\":\"test device\",\"backend\":\"cpu\"}}'\n" +
                                 answer);
         QFile::setPermissions(path_, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     }
@@ -79,7 +79,7 @@ TEST_F(Verify, ShowsPointsVerdictAndBadge) {
     ASSERT_EQ(measured().size(), 2U);
     EXPECT_EQ(measured()[1].bytes, Bytes(629145600));
     EXPECT_TRUE(page->verdictText().contains(s("Equal to the byte")));
-    EXPECT_TRUE(page->verdictText().contains(s("test device")));
+    EXPECT_TRUE(page->verdictText().contains(s("test device (cpu)")));
     EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::measured);
 }
 
@@ -114,9 +114,11 @@ TEST_F(Verify, ARefutationIsABadgeToo) {
 }
 
 TEST_F(Verify, ARefusalIsNoVerdictOnTheModel) {
-    const FakeVerifier verifier("echo '{\"type\":\"result\",\"verdict\":\"refused\"}'\n");
+    const FakeVerifier verifier(
+        "echo '{\"type\":\"result\",\"verdict\":\"refused\",\"reasons\":[\"too large\"]}'\n");
     runWith(verifier);
     EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::computed);
+    EXPECT_TRUE(page->verdictText().contains(s("too large")));
 }
 
 TEST_F(Verify, ErrorsAreShown) {
