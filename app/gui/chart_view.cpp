@@ -38,7 +38,16 @@ void ChartView::setData(const ChartData& data) {
 void ChartView::setMarkedLayer(int row, int layer) {
     marked_row_ = row;
     marked_layer_ = layer;
-    redraw();
+    markLayer();
+}
+
+void ChartView::markLayer() {
+    LayersItem* layers = layers_item(*plot_);
+    if (layers != nullptr && !stale_) {
+        layers->marked_row = marked_row_;
+        layers->marked_layer = marked_layer_;
+        plot_->replot(QCustomPlot::rpQueuedReplot);
+    }
 }
 
 /// A hidden chart is drawn when it is shown: a slider moves one chart, not four.
@@ -48,10 +57,7 @@ void ChartView::redraw() {
         return;
     }
     draw_chart(*plot_, data_, chart_theme_for(palette()));
-    if (LayersItem* layers = layers_item(*plot_)) {
-        layers->marked_row = marked_row_;
-        layers->marked_layer = marked_layer_;
-    }
+    markLayer();
     plot_->replot(QCustomPlot::rpQueuedReplot);
 }
 

@@ -41,6 +41,7 @@ class ChartView : public QWidget {
 
   private:
     void redraw();
+    void markLayer();
     ChartSpot spotAt(const QPointF& position) const;
 
     QCustomPlot* plot_;

@@ -24,7 +24,7 @@ constexpr int frame_height = 130;
 } // namespace
 
 ComparePage::ComparePage(Study& study, QWidget* parent)
-    : QWidget(parent), study_(study), chart_(new ChartView(this)), view_(new QTableView(this)),
+    : LazyPage(study, parent), chart_(new ChartView(this)), view_(new QTableView(this)),
       sorted_(new QSortFilterProxyModel(this)) {
     buildTable();
     auto* scroll = new QScrollArea(this);
@@ -49,9 +49,7 @@ ComparePage::ComparePage(Study& study, QWidget* parent)
     connect(chart_, &ChartView::clicked, this, [this](const ChartSpot& spot) {
         study_.setCurrent(study_.state().models.value(spot.row));
     });
-    connect(&study_, &Study::changed, this, &ComparePage::refresh);
     connect(&study_, &Study::currentChanged, this, &ComparePage::selectCurrent);
-    refresh();
     selectCurrent();
 }
 

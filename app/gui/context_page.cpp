@@ -37,13 +37,11 @@ QString totals_at(const Study& study, Tokens tokens) {
 }
 
 ContextPage::ContextPage(Study& study, QWidget* parent)
-    : QWidget(parent), study_(study), chart_(new ChartView(this)) {
+    : LazyPage(study, parent), chart_(new ChartView(this)) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(chart_);
     connect(chart_, &ChartView::hovered, this, &ContextPage::onHover);
-    connect(&study_, &Study::changed, this, &ContextPage::refresh);
-    refresh();
 }
 
 void ContextPage::refresh() {

@@ -74,7 +74,7 @@ QString layer_html(const StudyRow& row, int layer) {
 }
 
 LayersPage::LayersPage(Study& study, QWidget* parent)
-    : QWidget(parent), study_(study), chart_(new ChartView(this)), model_(new QComboBox(this)),
+    : LazyPage(study, parent), chart_(new ChartView(this)), model_(new QComboBox(this)),
       layer_(make_layer_box(this)), detail_(new QTextBrowser(this)) {
     model_->setObjectName(QStringLiteral("layerModel"));
     model_->setAccessibleName(tr("Model whose layer is shown"));
@@ -103,9 +103,7 @@ LayersPage::LayersPage(Study& study, QWidget* parent)
     connect(model_, &QComboBox::activated, this,
             [this] { study_.setCurrent(model_->currentData().toString()); });
     connect(layer_, &QSpinBox::valueChanged, this, &LayersPage::refreshDetail);
-    connect(&study_, &Study::changed, this, &LayersPage::refresh);
-    connect(&study_, &Study::currentChanged, this, &LayersPage::refresh);
-    refresh();
+    connect(&study_, &Study::currentChanged, this, &LayersPage::refreshSeen);
 }
 
 void LayersPage::refresh() {

@@ -19,8 +19,28 @@ namespace kvcaliper::gui {
 class ChartView;
 struct ChartSpot;
 
+/// A page that follows the study while it is seen, and catches up when it is shown: a slider then
+/// moves one page and not all of them.
+class LazyPage : public QWidget {
+    Q_OBJECT
+
+  public:
+    LazyPage(Study& study, QWidget* parent);
+
+  protected:
+    void showEvent(QShowEvent* event) override;
+    virtual void refresh() = 0;
+    /// Refreshes now, or when the page is shown.
+    void refreshSeen();
+
+    Study& study_;
+
+  private:
+    bool stale_ = true;
+};
+
 /// Bars of bytes per token, and every figure in a table.
-class ComparePage : public QWidget {
+class ComparePage : public LazyPage {
     Q_OBJECT
 
   public:
@@ -36,19 +56,18 @@ class ComparePage : public QWidget {
   private:
     void buildTable();
     void fitColumns();
-    void refresh();
+    void refresh() override;
     void selectCurrent();
     void onSelected(const QModelIndex& index);
     void showMenu(const QPoint& position);
 
-    Study& study_;
     ChartView* chart_;
     QTableView* view_;
     QSortFilterProxyModel* sorted_;
 };
 
 /// Bytes over tokens.
-class ContextPage : public QWidget {
+class ContextPage : public LazyPage {
     Q_OBJECT
 
   public:
@@ -56,15 +75,14 @@ class ContextPage : public QWidget {
     ChartView* chart() const { return chart_; }
 
   private:
-    void refresh();
+    void refresh() override;
     void onHover(const ChartSpot& spot, const QPoint& global);
 
-    Study& study_;
     ChartView* chart_;
 };
 
 /// One cell per layer, and what the chosen layer keeps.
-class LayersPage : public QWidget {
+class LayersPage : public LazyPage {
     Q_OBJECT
 
   public:
@@ -73,12 +91,11 @@ class LayersPage : public QWidget {
     void choose(const QString& id, int layer);
 
   private:
-    void refresh();
+    void refresh() override;
     void refreshDetail();
     void onHover(const ChartSpot& spot, const QPoint& global);
     void onClick(const ChartSpot& spot);
 
-    Study& study_;
     ChartView* chart_;
     QComboBox* model_;
     QSpinBox* layer_;

@@ -20,7 +20,7 @@
 namespace kvcaliper::gui {
 
 VerifyPage::VerifyPage(Study& study, QWidget* parent)
-    : QWidget(parent), study_(study), run_(new VerifyRun(this)), samples_(new SampleModel(this)),
+    : LazyPage(study, parent), run_(new VerifyRun(this)), samples_(new SampleModel(this)),
       model_(new QComboBox(this)), start_(new QPushButton(tr("&Run verification"), this)),
       cancel_(new QPushButton(tr("Ca&ncel"), this)), progress_(new QProgressBar(this)),
       message_(new QLabel(this)), chart_(new ChartView(this)), table_(new QTableView(this)) {
@@ -40,9 +40,8 @@ VerifyPage::VerifyPage(Study& study, QWidget* parent)
     buildLayout();
     connectRun();
     setRunning(false);
-    connect(&study_, &Study::changed, this, &VerifyPage::refresh);
-    connect(&study_, &Study::currentChanged, this, &VerifyPage::refresh);
-    refresh();
+    connect(&study_, &Study::changed, this, &VerifyPage::refreshSeen);
+    connect(&study_, &Study::currentChanged, this, &VerifyPage::refreshSeen);
     showVerifier();
 }
 
@@ -103,7 +102,7 @@ void VerifyPage::setProgram(const QString& program) {
 }
 
 void VerifyPage::showEvent(QShowEvent* event) {
-    QWidget::showEvent(event);
+    LazyPage::showEvent(event);
     if (program_.isEmpty()) {
         showVerifier();
     }

@@ -2,23 +2,18 @@
 // Runs the verifier on one model and shows predicted line, measured points and the verdict.
 #pragma once
 
-#include "app/gui/study.h"
+#include "app/gui/pages.h"
 #include "app/gui/verify_run.h"
 
-#include <QWidget>
-
-class QComboBox;
-class QLabel;
 class QProgressBar;
 class QPushButton;
 class QTableView;
 
 namespace kvcaliper::gui {
 
-class ChartView;
 class SampleModel;
 
-class VerifyPage : public QWidget {
+class VerifyPage : public LazyPage {
     Q_OBJECT
 
   public:
@@ -41,14 +36,13 @@ class VerifyPage : public QWidget {
   private:
     void buildLayout();
     void connectRun();
-    void refresh();
+    void refresh() override;
     void refreshChart(bool over);
     void showVerifier();
     void showVerdict(const QString& verdict, const JsonValue& result);
     void setRunning(bool running);
     void say(const QString& words, const QString& style = {});
 
-    Study& study_;
     QString program_;
     QString running_id_; ///< the model of the run that is shown
     QString device_;
