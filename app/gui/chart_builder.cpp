@@ -201,6 +201,15 @@ QString layer_summary(const LayerChart& chart) {
     return parts.join(QStringLiteral("; "));
 }
 
+/// Title, and what the numbers are numbers of; both say so when there is nothing to show.
+ChartData titled(const Study& study, const QString& title, const QString& remark = {}) {
+    ChartData data;
+    data.title = title;
+    data.subtitle = study.rows().empty() ? tr("No model is ticked.") : view_text(study) + remark;
+    data.description = view_text(study);
+    return data;
+}
+
 } // namespace
 
 Hatch kind_hatch(LayerKind kind) {
@@ -242,10 +251,8 @@ ChartData per_token_chart(const Study& study) {
         parts << chart.bars.back().tooltip;
     }
     chart.axis = tr("bytes per token, uncapped");
-    ChartData data;
-    data.title = tr("KV cache per token");
-    data.subtitle = view_text(study);
-    data.description = tr("%1; %2").arg(view_text(study), parts.join(QStringLiteral("; ")));
+    ChartData data = titled(study, tr("KV cache per token"));
+    data.description += QStringLiteral("; ") + parts.join(QStringLiteral("; "));
     data.legend = bar_legend(chart);
     data.body = std::move(chart);
     return data;
@@ -275,11 +282,9 @@ ChartData context_chart(const Study& study) {
     chart.guides.push_back({context, tr("context %1").arg(text(format_tokens(context)))});
     chart.x_axis = tr("tokens");
     chart.y_axis = tr("bytes, all sequences");
-    ChartData data;
-    data.title = tr("Cache over context");
-    data.subtitle =
-        view_text(study) + tr("; ◇ a window is full; dotted past a model's own maximum");
-    data.description = tr("%1; at the context: %2").arg(view_text(study), curve_summary(study));
+    ChartData data = titled(study, tr("Cache over context"),
+                            tr("; ◇ a window is full; dotted past a model's own maximum"));
+    data.description += tr("; at the context: %1").arg(curve_summary(study));
     data.body = std::move(chart);
     return data;
 }
@@ -290,11 +295,9 @@ ChartData layers_chart(const Study& study) {
         chart.rows.push_back(make_layer_row(row));
     }
     chart.axis = tr("layer");
-    ChartData data;
-    data.title = tr("What each layer keeps");
-    data.subtitle =
-        tr("%1; height: bytes as a share of the model's largest layer").arg(view_text(study));
-    data.description = tr("%1; %2").arg(view_text(study), layer_summary(chart));
+    ChartData data = titled(study, tr("What each layer keeps"),
+                            tr("; height: bytes as a share of the model's largest layer"));
+    data.description += QStringLiteral("; ") + layer_summary(chart);
     data.legend = kind_legend(chart);
     data.body = std::move(chart);
     return data;
@@ -314,12 +317,9 @@ ChartData verify_chart(const Study& study, const QString& id,
     }
     chart.x_axis = tr("tokens");
     chart.y_axis = tr("bytes, all sequences");
-    ChartData data;
-    data.title = tr("%1: predicted line, measured points").arg(name_of(study, id));
-    data.subtitle = view_text(study);
-    data.description = tr("%1; %n point(s) measured")
-                           .arg(view_text(study))
-                           .replace(QStringLiteral("%n"), QString::number(measured.size()));
+    ChartData data =
+        titled(study, tr("%1: predicted line, measured points").arg(name_of(study, id)));
+    data.description += tr("; points measured: %1").arg(measured.size());
     data.body = std::move(chart);
     return data;
 }

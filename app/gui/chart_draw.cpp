@@ -10,7 +10,7 @@ namespace kvcaliper::gui {
 namespace {
 
 constexpr QCPScatterStyle::ScatterShape shapes[] = {
-    QCPScatterStyle::ssDisc, QCPScatterStyle::ssSquare, QCPScatterStyle::ssTriangle,
+    QCPScatterStyle::ssCircle, QCPScatterStyle::ssSquare, QCPScatterStyle::ssTriangle,
     QCPScatterStyle::ssDiamond, QCPScatterStyle::ssTriangleInverted};
 constexpr Qt::PenStyle dashes[] = {Qt::SolidLine, Qt::DashLine, Qt::DashDotLine,
                                    Qt::DashDotDotLine};
@@ -149,7 +149,13 @@ void set_ranges(QCustomPlot& plot, const CurveChart& chart) {
         tokens.most = std::max(tokens.most, static_cast<double>(guide.tokens.count()));
         tokens.least = std::min(tokens.least, 1.0);
     }
-    plot.xAxis->setRange(tokens.snapped());
+    QCPRange across = tokens.snapped();
+    const bool points = std::any_of(chart.curves.begin(), chart.curves.end(),
+                                    [](const Curve& curve) { return !curve.measured.empty(); });
+    if (points) {
+        across.upper *= 1.15; // a marker at the edge would be cut in half
+    }
+    plot.xAxis->setRange(across);
     plot.yAxis->setRange(bytes.snapped());
 }
 

@@ -72,6 +72,17 @@ QByteArray pdf(QCustomPlot& plot, const ChartData& data, QSize size) {
 
 } // namespace
 
+QSize export_size(const ChartData& data) {
+    constexpr int width = 960, least = 540, frame = 150, bar = 36, strip = 62;
+    int needed = least;
+    if (const auto* bars = std::get_if<BarChart>(&data.body)) {
+        needed = frame + bar * static_cast<int>(bars->bars.size());
+    } else if (const auto* layers = std::get_if<LayerChart>(&data.body)) {
+        needed = frame + strip * static_cast<int>(layers->rows.size());
+    }
+    return {width, std::max(needed, least)};
+}
+
 std::optional<QString> write_file(const QString& path, const QByteArray& bytes) {
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {

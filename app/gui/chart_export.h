@@ -17,6 +17,9 @@ namespace kvcaliper::gui {
 std::optional<QString> export_chart(const ChartData& data, const ChartTheme& theme, QSize size,
                                     const QString& path);
 
+/// A size at which every bar and every strip of a chart is readable.
+QSize export_size(const ChartData& data);
+
 /// Writes bytes to a temporary file beside `path` and renames it.
 std::optional<QString> write_file(const QString& path, const QByteArray& bytes);
 

@@ -225,7 +225,7 @@ QRectF LayersItem::cellRect(int row, int layer) const {
     const double text_height = QFontMetrics(font_, parentPlot()).height();
     const double top = y(row - 0.5) + text_height + 6;
     const double bottom = std::max(y(row + 0.5) - 6, top + 4);
-    return {x(layer), top, x(layer + 1) - x(layer), std::min(bottom - top, 72.0)};
+    return {x(layer), top, x(layer + 1) - x(layer), std::min(bottom - top, 110.0)};
 }
 
 void LayersItem::drawRow(QCPPainter* painter, int row) const {

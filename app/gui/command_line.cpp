@@ -212,9 +212,9 @@ void run_headless(const Options& options) {
     Study study;
     fill_study(study, options);
     const bool dark = options.theme == AppTheme::dark;
-    throw_if(export_chart(make_chart(study, options.kind),
-                          dark ? dark_chart_theme() : light_chart_theme(),
-                          options.size.value_or(QSize(960, 540)), options.file));
+    const ChartData data = make_chart(study, options.kind);
+    throw_if(export_chart(data, dark ? dark_chart_theme() : light_chart_theme(),
+                          options.size.value_or(export_size(data)), options.file));
 }
 
 } // namespace kvcaliper::gui

@@ -8,6 +8,7 @@
 #include <QHeaderView>
 #include <QMenu>
 #include <QScrollArea>
+#include <QShortcut>
 #include <QSortFilterProxyModel>
 #include <QSplitter>
 #include <QTableView>
@@ -20,6 +21,7 @@ namespace {
 
 constexpr int bar_height = 34;
 constexpr int frame_height = 130;
+constexpr int widest_column = 260;
 
 } // namespace
 
@@ -71,6 +73,9 @@ void ComparePage::buildTable() {
     view_->setSortingEnabled(true);
     connect(view_->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &ComparePage::onSelected);
+    auto* copy = new QShortcut(QKeySequence::Copy, view_);
+    copy->setContext(Qt::WidgetShortcut);
+    connect(copy, &QShortcut::activated, this, &ComparePage::copyWanted);
     connect(view_, &QTableView::customContextMenuRequested, this, &ComparePage::showMenu);
 }
 
@@ -85,7 +90,9 @@ void ComparePage::fitColumns() {
     for (int column = 0; column < sorted_->columnCount(); ++column) {
         const QString title = sorted_->headerData(column, Qt::Horizontal).toString();
         const int words = metrics.size(0, title).width() + 24;
-        view_->setColumnWidth(column, std::max(cells.sizeHintForColumn(column) + 6, words));
+        // A reason in place of an answer is long: its cell is cut and its tool tip has it all.
+        const int width = std::min(cells.sizeHintForColumn(column) + 6, widest_column);
+        view_->setColumnWidth(column, std::max(width, words));
     }
 }
 

@@ -114,7 +114,7 @@ void MainWindow::openModels(const QStringList& paths) {
     QStringList models = study_->state().models;
     QString problem;
     for (const QString& path : paths) {
-        if (const auto error = study_->checkModel(path)) {
+        if (const auto error = study_->readModel(path)) {
             problem = *error;
         } else {
             models << path;

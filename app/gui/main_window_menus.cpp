@@ -24,8 +24,6 @@ namespace kvcaliper::gui {
 
 namespace {
 
-constexpr QSize export_size(960, 540);
-
 QAction* named(QAction* action, const char* name) {
     action->setObjectName(QLatin1String(name));
     return action;
@@ -117,8 +115,8 @@ void MainWindow::exportChart() {
     if (path.isEmpty()) {
         return;
     }
-    const auto problem =
-        export_chart(currentChart()->data(), light_chart_theme(), export_size, path);
+    const ChartData& shown = currentChart()->data();
+    const auto problem = export_chart(shown, light_chart_theme(), export_size(shown), path);
     statusBar()->showMessage(problem ? tr("Not written: %1").arg(*problem)
                                      : tr("Written: %1").arg(path));
 }

@@ -46,6 +46,7 @@ QWidget* ScenarioPanel::makeModelPart() {
     search_->setPlaceholderText(tr("Search models"));
     search_->setAccessibleName(tr("Search models"));
     search_->setClearButtonEnabled(true);
+    search_->setAcceptDrops(false); // a file dropped here is a model, not a search
     list_->setObjectName(QStringLiteral("modelList"));
     list_->setAccessibleName(tr("Models"));
     list_->setModel(filter_);

@@ -197,9 +197,14 @@ StudyRow Study::makeRow(const QString& id) {
     return result;
 }
 
-std::optional<QString> Study::checkModel(const QString& id) {
+std::optional<QString> Study::readModel(const QString& id) {
     QString error;
-    return load(id, error) ? std::nullopt : std::optional(error);
+    loaded_.remove(id); // the file may have changed since
+    const bool readable = load(id, error) != nullptr;
+    if (state_.models.contains(id)) {
+        apply(StudyState(state_));
+    }
+    return readable ? std::nullopt : std::optional(error);
 }
 
 void Study::setCurrent(const QString& id) {

@@ -74,8 +74,9 @@ class Study : public QObject {
     /// The next edit starts a new undo step, whatever it would merge with.
     void endMerge() { ++merge_serial_; }
 
-    /// Reads a model without ticking it; the reason when it can not be read.
-    std::optional<QString> checkModel(const QString& id);
+    /// Reads a model, again when it was read before, without ticking it; the reason when it can not
+    /// be read.
+    std::optional<QString> readModel(const QString& id);
 
     // What is looked at. No edit, so not undone.
     const QString& current() const { return current_; }

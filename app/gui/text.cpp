@@ -70,8 +70,19 @@ QString integer_text(std::int64_t value) {
 }
 
 QString kind_text(LayerKind kind) {
-    return kind == LayerKind::mla ? QCoreApplication::translate("LayerKind", "latent attention")
-                                  : spaced(to_string(kind));
+    switch (kind) {
+    case LayerKind::full_attention:
+        return QCoreApplication::translate("LayerKind", "full attention");
+    case LayerKind::sliding_attention:
+        return QCoreApplication::translate("LayerKind", "sliding attention");
+    case LayerKind::mla:
+        return QCoreApplication::translate("LayerKind", "latent attention");
+    case LayerKind::mamba1:
+        return QCoreApplication::translate("LayerKind", "Mamba 1");
+    case LayerKind::mamba2:
+        return QCoreApplication::translate("LayerKind", "Mamba 2");
+    }
+    return {};
 }
 
 QString role_text(Role role) {

@@ -35,6 +35,7 @@ VerifyPage::VerifyPage(Study& study, QWidget* parent)
     table_->setModel(samples_);
     table_->setAccessibleName(tr("Measured components"));
     table_->verticalHeader()->hide();
+    table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 10);
     table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     table_->horizontalHeader()->setStretchLastSection(true);
     buildLayout();

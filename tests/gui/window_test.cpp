@@ -108,6 +108,19 @@ TEST_F(Window, OpensFilesAndSaysWhatIsWrongWithThem) {
     EXPECT_TRUE(window.statusBar()->currentMessage().contains(s("bad.json")));
 }
 
+TEST_F(Window, OpeningAFileAgainReadsItAgain) {
+    const QTemporaryDir folder;
+    const QString path = test::write(folder, "mine.json", test::width_80_config);
+    window.openModels({path});
+    const auto layers = [&] { return window.study().row(path)->model->spec.layers.size(); };
+    EXPECT_EQ(layers(), 2U);
+    test::write(folder, "mine.json",
+                QByteArray(test::width_80_config)
+                    .replace("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 5"));
+    window.openModels({path});
+    EXPECT_EQ(layers(), 5U);
+}
+
 TEST_F(Window, LayersShowWhatDecidedThem) {
     window.showTab(s("layers"));
     window.layersPage().choose(s("gemma-3-27b"), 5);
