@@ -24,6 +24,15 @@ bool is_read(const std::string& text_type) {
     return find_architecture(text_type) != nullptr;
 }
 
+/// Files of a type that is read, in a shape that is not yet: each is an honest no or a loud
+/// generic.
+const std::map<std::string, std::string> not_yet = {
+    {"hf/Efficient-Large-Model__VILA1.5-3b.json", "wrapper key llm_cfg"},
+    {"hf/Qwen__Qwen3-ASR.json", "wrapper key thinker_config"},
+    {"hf/microsoft__VibeVoice.json", "wrapper key decoder_config"},
+    {"hf/openbmb__MiniCPM-V-4.json", "flat wrapper type minicpmv"},
+    {"hf/fla-hub__mamba2_1B.json", "num_heads × head_dim contradicts expand × hidden_size"}};
+
 void expect_totals(const Model& model, const JsonValue& golden) {
     for (const auto& [tokens, bytes] : *golden.at("total_bytes").if_object()) {
         const std::int64_t count = std::stoll(tokens);
