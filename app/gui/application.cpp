@@ -49,11 +49,10 @@ int run_window(QApplication& application, const Options& options) {
     return application.exec();
 }
 
-int run(QApplication& application) {
-    const Options options = parse_options(QCoreApplication::arguments());
+int run(QApplication& application, const Options& options) {
     switch (options.task) {
     case Options::Task::help:
-        std::fputs(options.text.toUtf8().constData(), stdout);
+        std::fputs(help_text().toUtf8().constData(), stdout);
         return 0;
     case Options::Task::version:
         std::printf("kvcaliper-gui %s\n", std::string(version).c_str());
@@ -69,41 +68,44 @@ int run(QApplication& application) {
     return usage_error;
 }
 
-} // namespace
-
-bool wants_no_display(int argc, const char* const* argv) {
-    for (int i = 1; i < argc; ++i) {
-        const std::string_view argument(argv[i]);
-        for (const std::string_view option :
-             {"--chart", "--screenshot", "--help", "--version", "-h"}) {
-            if (argument == option || argument.starts_with(std::string(option) + "=")) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-int run_application(int argc, char** argv) {
-    const bool display = qEnvironmentVariableIsSet("DISPLAY") ||
-                         qEnvironmentVariableIsSet("WAYLAND_DISPLAY") ||
-                         qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
-    if (wants_no_display(argc, argv)) {
+/// Only the window needs a display; everything else is drawn off the screen.
+void choose_platform(const Options& options) {
+    if (options.task != Options::Task::window) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
         qInstallMessageHandler(errors_only);
-    } else if (!display) {
-        say_error("expected a display (DISPLAY or WAYLAND_DISPLAY), found none; --chart and "
-                  "--screenshot need none");
-        return impossible_here;
+        return;
     }
+    for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) {
+        if (qEnvironmentVariableIsSet(name)) {
+            return;
+        }
+    }
+    throw Error("expected a display (DISPLAY or WAYLAND_DISPLAY), found none; --chart and "
+                "--screenshot need none",
+                ErrorKind::impossible_here);
+}
+
+int start(int argc, char** argv) {
+    QStringList arguments;
+    for (int i = 0; i < argc; ++i) {
+        arguments << QString::fromLocal8Bit(argv[i]);
+    }
+    const Options options = parse_options(arguments);
+    choose_platform(options);
     QApplication application(argc, argv);
     QCoreApplication::setApplicationName(QStringLiteral("kvcaliper"));
     QCoreApplication::setOrganizationName(QStringLiteral("kvcaliper"));
     QCoreApplication::setApplicationVersion(text(version));
     QGuiApplication::setDesktopFileName(QStringLiteral("io.github.kvcaliper.kvcaliper"));
     use_style();
+    return run(application, options);
+}
+
+} // namespace
+
+int run_application(int argc, char** argv) {
     try {
-        return run(application);
+        return start(argc, argv);
     } catch (const Error& error) {
         say_error(error.what());
         return error.kind() == ErrorKind::input ? usage_error : impossible_here;

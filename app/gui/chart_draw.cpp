@@ -252,6 +252,9 @@ void fit_chart(QCustomPlot& plot) {
                 bars->fitRange();
             }
         }
+        // As many ticks as have room for their labels.
+        plot.xAxis->ticker()->setTickCount(std::max(2, plot.axisRect()->width() / 66));
+        plot.yAxis->ticker()->setTickCount(std::max(2, plot.axisRect()->height() / 44));
     }
 }
 

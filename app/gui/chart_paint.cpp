@@ -324,7 +324,6 @@ void EndLabelsItem::draw(QCPPainter* painter) {
 // --- tickers
 
 BytesTicker::BytesTicker() {
-    setTickCount(8);
     setLogBase(2);
     setSubTickCount(0);
 }
@@ -334,7 +333,6 @@ QString BytesTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
 }
 
 TokensTicker::TokensTicker() {
-    setTickCount(8);
     setLogBase(2);
     setSubTickCount(0);
 }
@@ -344,7 +342,7 @@ QString TokensTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
 }
 
 double LinearBytesTicker::getTickStep(const QCPRange& range) {
-    return power_of_two_step(range.size(), 6);
+    return power_of_two_step(range.size(), tickCount());
 }
 
 QString LinearBytesTicker::getTickLabel(double tick, const QLocale&, QChar, int) {

@@ -128,7 +128,6 @@ void read_looks(Options& options, const QCommandLineParser& parser) {
 
 Options::Task read_task(Options& options, const QCommandLineParser& parser) {
     if (parser.isSet(QStringLiteral("help"))) {
-        options.text = parser.helpText();
         return Options::Task::help;
     }
     if (parser.isSet(QStringLiteral("version"))) {
@@ -189,6 +188,12 @@ void make_screenshot(const Options& options) {
 }
 
 } // namespace
+
+QString help_text() {
+    QCommandLineParser parser;
+    add_options(parser);
+    return parser.helpText();
+}
 
 Options parse_options(const QStringList& arguments) {
     QCommandLineParser parser;

@@ -24,7 +24,6 @@ struct Options {
     std::optional<QSize> size;
     Settings settings;
     QStringList models;
-    QString text; ///< help
 };
 
 /// Reads the arguments (the program's name first); throws Error for what it does not understand.
@@ -33,8 +32,8 @@ Options parse_options(const QStringList& arguments);
 /// Makes a chart file or a picture; throws Error with the reason when it can not.
 void run_headless(const Options& options);
 
-/// True when the arguments ask for something that needs no display.
-bool wants_no_display(int argc, const char* const* argv);
+/// What --help says; needs an application.
+QString help_text();
 
 /// The whole program but its main: returns the exit code.
 int run_application(int argc, char** argv);

@@ -76,13 +76,6 @@ TEST(CommandLine, RefusesWhatItDoesNotKnow) {
     }
 }
 
-TEST(CommandLine, ChartsNeedNoDisplay) {
-    const char* const chart[] = {"kvcaliper-gui", "--chart", "a.svg"};
-    const char* const window[] = {"kvcaliper-gui", "gpt2"};
-    EXPECT_TRUE(wants_no_display(3, chart));
-    EXPECT_FALSE(wants_no_display(2, window));
-}
-
 TEST(Program, WritesAChartWithoutADisplay) {
     const QTemporaryDir folder;
     const QString path = folder.filePath(s("chart.svg"));
@@ -100,7 +93,8 @@ TEST(Program, AnswersErrorsInOneLineWithCode2) {
     const QString wide = test::write(folder, "wide.json", test::width_80_config);
     for (const QStringList& arguments : {QStringList{s("--chart"), path, s("no-such-model")},
                                          {s("--chart"), path, s("--kv"), s("q8_0"), wide},
-                                         {s("--chart"), s("chart.bmp")}}) {
+                                         {s("--chart"), s("chart.bmp")},
+                                         {s("--no-such-option")}}) {
         const Ran ran = run(arguments);
         EXPECT_EQ(ran.code, 2);
         const QByteArrayList lines = ran.err.trimmed().split('\n');
