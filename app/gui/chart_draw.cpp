@@ -133,7 +133,10 @@ struct Range {
         }
         const double low = std::exp2(std::floor(std::log2(least)));
         const double high = std::exp2(std::ceil(std::log2(most)));
-        return {low / 1.02, std::max(high, low * 2) * 1.02};
+        if (high < low * 8) { // a flat curve: room for ticks above and below
+            return {low / 2 / 1.02, low * 8 * 1.02};
+        }
+        return {low / 1.02, high * 1.02};
     }
 };
 

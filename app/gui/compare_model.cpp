@@ -149,15 +149,7 @@ QVariant CompareModel::data(const QModelIndex& index, int role) const {
     }
 }
 
-QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal) {
-        return QAbstractTableModel::headerData(section, orientation, role);
-    }
-    if (role == Qt::TextAlignmentRole) {
-        return QVariant(Qt::AlignVCenter | (section >= Uncapped ? Qt::AlignRight : Qt::AlignLeft));
-    }
-    const StudyRow* baseline = study_.row(study_.effectiveBaseline());
-    const QString base_name = baseline != nullptr ? baseline->name : tr("baseline");
+QString CompareModel::title(int column) const {
     const QString context = integer_text(study_.settings().context.count());
     const QString names[] = {tr("Model"),
                              tr("Attention"),
@@ -167,16 +159,25 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
                              tr("Total at\n%1").arg(context),
                              tr("Ratio"),
                              tr("Layers")};
-    const QString exact_names[] = {tr("Model"),
-                                   tr("Attention"),
-                                   tr("Uncapped (B/token)"),
-                                   tr("Growth (B/token)"),
-                                   tr("Constant (B/sequence)"),
-                                   tr("Total at %1 tokens, %2 sequence(s) (B)")
-                                       .arg(study_.settings().context.count())
-                                       .arg(study_.settings().sequences),
-                                   tr("Ratio to %1").arg(base_name),
-                                   tr("Layers")};
+    return names[column];
+}
+
+QString CompareModel::exactTitle(int column) const {
+    const Settings& settings = study_.settings();
+    const QString names[] = {tr("Model"),
+                             tr("Attention"),
+                             tr("Uncapped (B/token)"),
+                             tr("Growth (B/token)"),
+                             tr("Constant (B/sequence)"),
+                             tr("Total at %1 tokens, %2 sequence(s) (B)")
+                                 .arg(settings.context.count())
+                                 .arg(settings.sequences),
+                             tr("Ratio to %1").arg(baselineName()),
+                             tr("Layers")};
+    return names[column];
+}
+
+QString CompareModel::titleTip(int column) const {
     const QString tips[] = {
         tr("Bold: the baseline. Choose another in the context menu."),
         tr("The kinds of layers, in order of appearance"),
@@ -184,15 +185,29 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
         tr("What one more token adds at the model's maximum context"),
         tr("Full windows and states, per sequence"),
         tr("All sequences at the chosen context"),
-        tr("Total at the context as a multiple of that of %1").arg(base_name),
+        tr("Total at the context as a multiple of that of %1").arg(baselineName()),
         tr("Layers that the model's config counts")};
+    return tips[column];
+}
+
+QString CompareModel::baselineName() const {
+    const StudyRow* baseline = study_.row(study_.effectiveBaseline());
+    return baseline != nullptr ? baseline->name : tr("the baseline");
+}
+
+QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) {
+        return QAbstractTableModel::headerData(section, orientation, role);
+    }
     switch (role) {
     case Qt::DisplayRole:
-        return names[section];
+        return title(section);
     case exact_role:
-        return exact_names[section];
+        return exactTitle(section);
     case Qt::ToolTipRole:
-        return tips[section];
+        return titleTip(section);
+    case Qt::TextAlignmentRole:
+        return QVariant(Qt::AlignVCenter | (section >= Uncapped ? Qt::AlignRight : Qt::AlignLeft));
     default:
         return {};
     }

@@ -27,6 +27,10 @@ class CompareModel : public QAbstractTableModel {
     QVariant display(const StudyRow& row, int column) const;
     QVariant exact(const StudyRow& row, int column) const;
     QVariant toolTip(const StudyRow& row, int column) const;
+    QString title(int column) const;
+    QString exactTitle(int column) const;
+    QString titleTip(int column) const;
+    QString baselineName() const;
 
     const Study& study_;
     int shown_rows_ = 0;

@@ -16,9 +16,12 @@ bool is_total(const VerifySample& sample) {
 
 /// "sliding attention, key"
 QString component_text(const VerifySample& sample) {
-    QString words = sample.kind.isEmpty() ? sample.component
-                                          : sample.kind + QStringLiteral(", ") + sample.component;
-    return words.replace(u'_', u' ');
+    const QString component = QString(sample.component).replace(u'_', u' ');
+    if (sample.kind.isEmpty()) {
+        return component;
+    }
+    const auto kind = layer_kind_from(utf8(sample.kind));
+    return QStringLiteral("%1, %2").arg(kind ? kind_text(*kind) : sample.kind, component);
 }
 
 QString error_text(const VerifySample& sample) {

@@ -124,6 +124,7 @@ void VerifyPage::start() {
         return;
     }
     running_id_ = row->id;
+    running_settings_ = study_.settings();
     samples_->clear();
     refreshChart(false);
     say(tr("Starting …"));
@@ -153,8 +154,14 @@ void VerifyPage::refresh() {
     refreshChart(!running());
 }
 
+/// Points belong to the settings they were measured under; under others they are not shown.
 void VerifyPage::refreshChart(bool over) {
-    chart_->setData(verify_chart(study_, running_id_, samples_->totals(over)));
+    const Settings& now = study_.settings();
+    const Settings& then = running_settings_;
+    const bool same = now.sequences == then.sequences && now.k_format == then.k_format &&
+                      now.v_format == then.v_format;
+    chart_->setData(verify_chart(study_, running_id_,
+                                 same ? samples_->totals(over) : std::vector<CurvePointData>()));
 }
 
 namespace {
@@ -173,7 +180,7 @@ QString verdict_words(const QString& verdict, const QString& device) {
             .arg(device);
     }
     if (verdict == QLatin1String("refused")) {
-        return VerifyPage::tr("Refused by %1.").arg(device);
+        return VerifyPage::tr("Refused by %1:").arg(device);
     }
     return VerifyPage::tr("Cancelled.");
 }
@@ -201,10 +208,11 @@ void VerifyPage::showVerdict(const QString& verdict, const JsonValue& result) {
     const QString words = verdict_words(verdict, device_) + reasons_of(result);
     say(words, QStringLiteral("font-weight:bold"));
     if (equal || refuted) {
-        study_.setVerification(running_id_, {equal, words, study_.settings()});
+        study_.setVerification(running_id_, {equal, words, running_settings_});
     }
     setRunning(false);
-    refreshChart(true);
+    study_.setCurrent(running_id_); // the verdict and the badge are of that model
+    refresh();
     Q_EMIT runEnded();
 }
 

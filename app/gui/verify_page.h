@@ -45,6 +45,7 @@ class VerifyPage : public LazyPage {
 
     QString program_;
     QString running_id_; ///< the model of the run that is shown
+    Settings running_settings_;
     QString device_;
     VerifyRun* run_;
     SampleModel* samples_;

@@ -130,6 +130,7 @@ VerifyRun::VerifyRun(QObject* parent) : QObject(parent), process_(new QProcess(t
         if (error == QProcess::FailedToStart) {
             fail(tr("%1 could not be started: %2")
                      .arg(process_->program(), process_->errorString()));
+            report();
         }
     });
 }
@@ -153,19 +154,25 @@ void VerifyRun::start(const QString& program, const QByteArray& request) {
     if (running()) {
         return;
     }
-    ended_ = false;
+    answered_ = false;
     cancelled_ = false;
+    verdict_.clear();
+    failure_.clear();
     errors_.clear();
     process_->start(program, QStringList());
     process_->write(request); // standard input stays open: closing it means cancel
 }
 
 void VerifyRun::cancel() {
-    if (!running()) {
-        return;
+    if (running()) {
+        cancelled_ = true;
+        process_->terminate();
+        killLater();
     }
-    cancelled_ = true;
-    process_->terminate();
+}
+
+/// A verifier that does not go by itself is not waited for.
+void VerifyRun::killLater() {
     const qint64 pid = process_->processId();
     QTimer::singleShot(kill_after_ms, this, [this, pid] {
         if (running() && process_->processId() == pid) {
@@ -181,7 +188,7 @@ void VerifyRun::readLines() {
 }
 
 void VerifyRun::readLine(const QByteArray& line) {
-    if (line.isEmpty() || ended_) {
+    if (line.isEmpty() || answered_) {
         return;
     }
     try {
@@ -212,40 +219,48 @@ void VerifyRun::handle(const QString& type, const JsonValue& message) {
     } else if (type == QLatin1String("sample")) {
         Q_EMIT sampled(sample_of(message));
     } else if (type == QLatin1String("result")) {
-        end(string_of(message, "verdict"), message);
+        answered_ = true;
+        verdict_ = string_of(message, "verdict");
+        result_ = message;
+        killLater();
     } else if (type == QLatin1String("error")) {
         fail(string_of(message, "message"));
+        killLater();
     } // later versions may say more
 }
 
 void VerifyRun::processEnded() {
     readLines();
-    if (ended_) {
-        return;
-    }
-    if (cancelled_) {
-        end(QStringLiteral("cancelled"), JsonValue());
-        return;
+    if (!answered_ && cancelled_) {
+        answered_ = true;
+        verdict_ = QStringLiteral("cancelled");
+        result_ = JsonValue();
     }
     const QString said = QString::fromUtf8(errors_).trimmed();
     fail(tr("The verifier ended without a result (%1)%2")
-             .arg(process_->exitStatus() == QProcess::CrashExit
-                      ? tr("it died")
-                      : tr("exit code %1").arg(process_->exitCode()),
-                  said.isEmpty() ? QString() : QStringLiteral(": ") + said));
+             .arg(endWords(), said.isEmpty() ? QString() : QStringLiteral(": ") + said));
+    report();
 }
 
-void VerifyRun::end(const QString& verdict, const JsonValue& result) {
-    if (!ended_) {
-        ended_ = true;
-        Q_EMIT finished(verdict, result);
+QString VerifyRun::endWords() const {
+    return process_->exitStatus() == QProcess::CrashExit
+               ? tr("it died")
+               : tr("exit code %1").arg(process_->exitCode());
+}
+
+/// Keeps the first failure, and none after an answer.
+void VerifyRun::fail(const QString& message) {
+    if (!answered_) {
+        answered_ = true;
+        failure_ = message;
     }
 }
 
-void VerifyRun::fail(const QString& message) {
-    if (!ended_) {
-        ended_ = true;
-        Q_EMIT failed(message);
+void VerifyRun::report() {
+    if (failure_.isEmpty()) {
+        Q_EMIT finished(verdict_, result_);
+    } else {
+        Q_EMIT failed(failure_);
     }
 }
 

@@ -61,8 +61,8 @@ class VerifyRun : public QObject {
     void planned(qint64 needed, qint64 limit);
     void progressed(qint64 done, qint64 total);
     void sampled(const kvcaliper::gui::VerifySample& sample);
-    /// Exactly one of these two ends a run. Verdicts: equal, refuted, disturbed, refused,
-    /// cancelled.
+    /// Exactly one of these two ends a run, when its process is gone, so that another may start.
+    /// Verdicts: equal, refuted, disturbed, refused, cancelled.
     void finished(const QString& verdict, const kvcaliper::JsonValue& result);
     void failed(const QString& message);
 
@@ -71,12 +71,17 @@ class VerifyRun : public QObject {
     void readLine(const QByteArray& line);
     void handle(const QString& type, const JsonValue& message);
     void processEnded();
-    void end(const QString& verdict, const JsonValue& result);
+    void report();
     void fail(const QString& message);
+    void killLater();
+    QString endWords() const;
 
     QProcess* process_;
     QByteArray errors_;
-    bool ended_ = true; ///< the last message was seen
+    bool answered_ = true; ///< the last message was seen: it is in one of the next three
+    QString verdict_;
+    JsonValue result_;
+    QString failure_;
     bool cancelled_ = false;
 };
 

@@ -12,6 +12,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
+#include <QUndoStack>
 
 namespace kvcaliper::gui {
 namespace {
@@ -81,6 +82,36 @@ TEST_F(Verify, ShowsPointsVerdictAndBadge) {
     EXPECT_TRUE(page->verdictText().contains(s("Equal to the byte")));
     EXPECT_TRUE(page->verdictText().contains(s("test device (cpu)")));
     EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::measured);
+}
+
+TEST_F(Verify, OneRunFollowsAnotherAtOnce) {
+    const FakeVerifier slow_to_leave(
+        "echo '{\"type\":\"result\",\"verdict\":\"equal\"}'\nsleep 0.2\n");
+    runWith(slow_to_leave);
+    study.setCurrent(s("llama-3-8b"));
+    runWith(slow_to_leave);
+    EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::measured);
+    EXPECT_EQ(study.badge(s("llama-3-8b")), Badge::measured);
+}
+
+TEST_F(Verify, PointsVanishUnderOtherSettings) {
+    const FakeVerifier verifier(two_samples +
+                                "echo '{\"type\":\"result\",\"verdict\":\"equal\"}'\n");
+    runWith(verifier);
+    study.setSequences(2);
+    EXPECT_TRUE(measured().empty());
+    study.undoStack()->undo();
+    EXPECT_EQ(measured().size(), 2U);
+}
+
+TEST_F(Verify, AModelThatWasUntickedMeanwhileHurtsNothing) {
+    const FakeVerifier verifier("sleep 0.2\necho '{\"type\":\"result\",\"verdict\":\"equal\"}'\n");
+    QSignalSpy ended(page.get(), &VerifyPage::runEnded);
+    page->setProgram(verifier.path());
+    page->start();
+    study.setTicked(s("gpt2-xl"), false);
+    ASSERT_TRUE(ended.wait(patience_ms));
+    EXPECT_EQ(study.current(), s("llama-3-8b"));
 }
 
 TEST_F(Verify, SendsTheRequestOfTheProtocol) {
