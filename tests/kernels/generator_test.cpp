@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/generator.h"
 
+#include "kernels/backend_cpu.h"
 #include "kernels/half.h"
 
 #include <gtest/gtest.h>
@@ -52,6 +53,25 @@ TEST(Generator, StreamsAreUnrelated) {
     auto shifted = first;
     shifted.erase(shifted.begin());
     EXPECT_NEAR(mean_product({first.begin(), first.end() - 1}, shifted), 0, 0.03);
+}
+
+TEST(Generator, EveryBuildMakesTheSameHalves) {
+    for (const bool bf16 : {false, true})
+        for (const std::int64_t count : {1, 15, 16, 17, 1000}) {
+            std::vector<double> values(static_cast<std::size_t>(count));
+            normal_values(0x123456789abcdef0, 3, count, bf16 ? Element::bf16 : Element::f16,
+                          values.data());
+            for (const VectorKernels* kernels : usable_vector_kernels()) {
+                std::vector<std::uint16_t> halves(values.size() + 1, 0xffff);
+                kernels->normal_halves(0x9abcdef0, 0x12345678, 3, count, bf16, halves.data());
+                for (std::size_t i = 0; i < values.size(); ++i)
+                    ASSERT_EQ(static_cast<double>(bf16 ? bf16_to_float(halves[i])
+                                                       : f16_to_float(halves[i])),
+                              values[i])
+                        << kernels->name << " " << i;
+                ASSERT_EQ(halves.back(), 0xffff);
+            }
+        }
 }
 
 TEST(Generator, HalvesDecodeToTheValuesAndNeverLookLikePoisonOrGuards) {
