@@ -98,11 +98,12 @@ KV_INLINE Floats maximum(Floats a, Floats b) {
     return a > b ? a : b;
 }
 
-/// e^x for x <= 88; 0 below -87. Cody-Waite reduction by ln 2 in two parts, then a Taylor
-/// polynomial of degree 7 on [-ln 2 / 2, ln 2 / 2], whose remainder is below 6e-9.
+/// e^x; 0 below -87, e^88 above 88, NaN for NaN. Cody-Waite reduction by ln 2 in two parts, then a
+/// Taylor polynomial of degree 7 on [-ln 2 / 2, ln 2 / 2], whose remainder is below 6e-9.
 KV_INLINE Floats exponential(Floats x) {
-    const Floats tiny = broadcast(-87.0f);
-    const Floats y = maximum(x, tiny);
+    const Floats tiny = broadcast(-87.0f), huge = broadcast(88.0f);
+    Floats y = x < tiny ? tiny : x; // in this order a NaN stays one
+    y = y > huge ? huge : y;
     const Floats shifted =
         y * 1.44269504088896341f + 12582912.0f; // 1.5 · 2^23 rounds to an integer
     const Floats n = shifted - 12582912.0f;
