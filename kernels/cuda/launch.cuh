@@ -43,7 +43,7 @@ inline void merge(const LaunchPlan& plan, float* out, std::int64_t width, const 
 template <class T, unsigned Columns, unsigned Heads>
 void attend_as(const AttentionView& view, const LaunchPlan& plan, float* partials,
                const LaunchSite& site) {
-    constexpr unsigned chunk = Columns * Heads >= 16 ? 2 : 4;
+    constexpr unsigned chunk = Columns * Heads > 16 ? 2 : 4;
     launch(attend_split<T, Columns, Heads, chunk>, plan.grid, kBlockThreads, plan.shared_bytes,
            site.stream, view, plan.shape, log2_scale(view.scale), partials);
 }
