@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <vector>
 
 #include <unistd.h>
@@ -46,13 +46,13 @@ class EmulatedBackend final : public Backend {
     void release(void* memory, std::int64_t) noexcept override { std::free(memory); }
 
     void fill(void* memory, unsigned char byte, std::int64_t bytes) override {
-        std::memset(memory, byte, static_cast<std::size_t>(bytes));
+        std::fill_n(static_cast<unsigned char*>(memory), bytes, byte);
     }
     void write(void* device, const void* host, std::int64_t bytes) override {
-        std::memcpy(device, host, static_cast<std::size_t>(bytes));
+        std::copy_n(static_cast<const std::byte*>(host), bytes, static_cast<std::byte*>(device));
     }
     void read(void* host, const void* device, std::int64_t bytes) override {
-        std::memcpy(host, device, static_cast<std::size_t>(bytes));
+        write(host, device, bytes);
     }
 
     MemorySample sample() override {

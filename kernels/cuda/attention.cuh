@@ -32,7 +32,7 @@ SIMT_DEVICE void load_rows(float (&rows)[Chunk][Columns], const T* plane, std::i
 }
 
 template <class T, unsigned Columns, unsigned Heads, unsigned Chunk>
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(kBlockThreads, 1)
     attend_split(AttentionView view, SplitShape shape, float log2_scale, float* partials) {
     SIMT_DYN_SHARED(float, shared);
     BlockPlace at;

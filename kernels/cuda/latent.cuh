@@ -26,7 +26,7 @@ SIMT_DEVICE void score_latent(float (&scores)[Chunk], RunningSoftmax<Columns>& s
 }
 
 template <class T, unsigned Columns, unsigned RopeColumns, unsigned Heads, unsigned Chunk>
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(kBlockThreads, 1)
     attend_latent_split(LatentView view, SplitShape shape, float log2_scale, float* partials) {
     SIMT_DYN_SHARED(float, shared);
     BlockPlace at;

@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #define __global__ inline
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define SIMT_DEVICE inline
 #define SIMT_UNROLL
 #define SIMT_UNROLL_BY(times)
