@@ -22,7 +22,7 @@ struct Claim {
     std::string k_format; ///< "auto" when absent
     std::string v_format;
     Tokens context{8192};
-    bool about = false; ///< "about": ±5 %
+    bool about = false; ///< widens the digits' interval to ±5 %
 };
 
 enum class ClaimVerdict {
@@ -43,7 +43,8 @@ struct ClaimResult {
 
 /// Reads a claims file (a JSON array). Throws Error with file and pointer.
 std::vector<Claim> read_claims(const std::string& path);
-/// Checks one claim. Throws Error when its model can not be read.
-ClaimResult check_claim(const Claim& claim);
+/// Checks one claim; `catalog` holds the siblings that are tried when it fails as written. Throws
+/// Error when its model can not be read.
+ClaimResult check_claim(const Claim& claim, const std::vector<CatalogEntry>& catalog);
 
 } // namespace kvcaliper

@@ -39,6 +39,8 @@ class JsonValue {
     const std::string* if_string() const { return std::get_if<std::string>(&storage_); }
     const Array* if_array() const { return std::get_if<Array>(&storage_); }
     const Object* if_object() const { return std::get_if<Object>(&storage_); }
+    Array* if_array() { return std::get_if<Array>(&storage_); }
+    Object* if_object() { return std::get_if<Object>(&storage_); }
 
     /// The member of that name, or nullptr (also when this is no object).
     const JsonValue* find(std::string_view key) const;

@@ -3,12 +3,12 @@
 // value knows where it came from.
 #pragma once
 
+#include "core/architectures/table.h"
 #include "core/error.h"
 #include "core/json_value.h"
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +18,7 @@ namespace kvcaliper {
 /// A config.json as found: text, where it came from, and the name to show.
 struct ConfigFile {
     std::string path; ///< as named by the user, or the file found in a folder
-    std::string name; ///< stem of a bundled file, else the folder's or file's name
+    std::string name; ///< the file's stem, or its folder's name for a plain config.json
     JsonValue value;
     std::vector<std::string> warnings;
 };
@@ -26,43 +26,49 @@ struct ConfigFile {
 /// Reads PATH: a config.json, a folder that holds one, or "-" (standard input). Throws Error.
 ConfigFile read_config_file(const std::string& path);
 
-/// A class default: what a key means when the config does not have it.
-struct ClassDefault {
-    std::string_view key;
-    JsonValue::Storage value;
-};
-
-/// The text config of a model with class defaults merged under absent keys and aliases mapped to one
-/// spelling (n_layer → num_hidden_layers). Absent, null and 0 stay apart.
+/// The text config of a model: aliases map to one spelling (n_layer → num_hidden_layers), class
+/// defaults stand under absent keys. Absent, null and 0 stay apart.
 class ModelConfig {
   public:
-    ModelConfig(std::string file, JsonValue object, std::string pointer);
+    /// `pointer` is where the object sits in the file: "" or "/text_config".
+    ModelConfig(std::string file, const JsonValue& object, std::string pointer,
+                const Architecture& architecture);
 
-    const std::string& file() const { return file_; }
-
-    /// The member for a canonical key or one of its aliases, or nullptr.
+    /// The member for a canonical key or one of its aliases, or nullptr. Knows no defaults.
     const JsonValue* find(std::string_view key) const;
     bool has(std::string_view key) const; ///< present and not null
 
-    /// An integer from 1 to `most`, or an Error with the JSON pointer.
-    std::int64_t required(std::string_view key, std::int64_t most = 100'000'000) const;
-    /// The same, or nothing when the key is absent or null.
+    /// An integer from `least` to `most`, from the file or the class default. Errors carry the JSON
+    /// pointer; null counts as absent and takes no default.
     std::optional<std::int64_t> optional(std::string_view key, std::int64_t least = 1,
                                          std::int64_t most = 100'000'000) const;
+    /// The same, and an Error when there is none.
+    std::int64_t required(std::string_view key, std::int64_t most = 100'000'000) const;
+    /// The value in the file alone: a missing key is an Error whatever the class says.
+    std::int64_t stated(std::string_view key, std::int64_t most) const;
     /// true, false, or `absent` when the key is absent or null.
     bool flag(std::string_view key, bool absent) const;
     /// A list of words, empty when absent or null.
     std::vector<std::string> words(std::string_view key) const;
-    /// The spelling found in the file: "n_layer" for num_hidden_layers.
-    std::string spelling(std::string_view key) const;
 
     [[noreturn]] void fail(std::string_view key, std::string_view expected,
                            std::string_view found) const;
 
+    /// True for a config inside another, whose absent keys mean class defaults.
+    bool nested() const { return !pointer_.empty(); }
+    /// "head_dim absent: class default 128", for every default that was read.
+    const std::vector<std::string>& default_notes() const { return default_notes_; }
+
   private:
+    std::int64_t integer(std::string_view key, const JsonValue& value, std::int64_t least,
+                         std::int64_t most) const;
+    std::optional<std::int64_t> class_default(std::string_view key) const;
+
     std::string file_;
-    JsonValue object_;
-    std::string pointer_; ///< "/text_config" for a nested config
+    const JsonValue& object_;
+    std::string pointer_;
+    const Architecture& architecture_;
+    mutable std::vector<std::string> default_notes_; ///< reading a default is what records it
 };
 
 } // namespace kvcaliper

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/child_process.h"
+#include "app/cli/commands.h"
+#include "core/catalog.h"
+#include "core/error.h"
+
+#include <ostream>
+
+namespace kvcaliper::cli {
+
+namespace {
+
+bool ends_with(const std::string& text, const std::string& end) {
+    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+void check_file_name(const std::string& file) {
+    if (!ends_with(file, ".svg") && !ends_with(file, ".pdf") && !ends_with(file, ".png")) {
+        throw Error("--output: expected a name ending in .svg, .pdf or .png, found \"" + file +
+                    "\"");
+    }
+}
+
+std::vector<std::string> chart_arguments(const Options& options) {
+    const Settings& settings = options.settings;
+    std::vector<std::string> arguments{"--chart", options.chart_file,
+                                       "--kind",  options.chart_kind,
+                                       "--theme", options.chart_theme,
+                                       "-c",      std::to_string(settings.context.count()),
+                                       "-n",      std::to_string(settings.sequences)};
+    const auto add = [&](const char* name, const std::string& value, const std::string& usual) {
+        if (value != usual) {
+            arguments.insert(arguments.end(), {name, value});
+        }
+    };
+    add("--k", settings.k_format, "auto");
+    add("--v", settings.v_format, "auto");
+    add("--size", options.chart_size, "");
+    arguments.push_back("--");
+    arguments.insert(arguments.end(), options.models.begin(), options.models.end());
+    return arguments;
+}
+
+} // namespace
+
+int chart_command(const Options& options, Io& io) {
+    check_file_name(options.chart_file);
+    for (const std::string& model : options.models) {
+        estimate(load_model(model), options.settings); // errors are this command's, in its words
+    }
+    const std::string program = find_program("KVCALIPER_GUI", "kvcaliper-gui");
+    const int code = run_child(program, chart_arguments(options), "",
+                               [&](const std::string& line) { io.out << line << "\n"; });
+    if (code > impossible_here) {
+        throw Error(program + ": ended with code " + std::to_string(code),
+                    ErrorKind::impossible_here);
+    }
+    return code;
+}
+
+} // namespace kvcaliper::cli

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/cli.h"
+
+#include "app/cli/commands.h"
+#include "core/catalog.h"
+#include "core/error.h"
+
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+namespace kvcaliper::cli {
+
+namespace {
+
+const char* const program_text =
+    "KV-cache memory of language models: computed to the byte, and measured.";
+
+const char* const footer_text =
+    "MODEL is a config.json, a folder that holds one, - (standard input) or a bundled name.\n"
+    "Examples:\n"
+    "  kvcaliper estimate llama-3-8b -c 32K --k q8_0 --v q4_0\n"
+    "  kvcaliper compare gpt2-xl llama-3-8b gemma-3-27b deepseek-v3 falcon-mamba-7b\n"
+    "  kvcaliper claims\n"
+    "  kvcaliper verify gpt2-xl -c 1000\n"
+    "Exit codes: 0 answered, 1 answered no, 2 usage or bad input, 3 impossible here.";
+
+/// An option whose text is turned into tokens; errors name the option.
+void add_tokens(CLI::App& app, const std::string& name, std::optional<Tokens>& target,
+                const std::string& help) {
+    app.add_option_function<std::string>(
+           name,
+           [&target, name](const std::string& text) {
+               try {
+                   target = parse_tokens(text);
+               } catch (const Error& error) {
+                   throw Error(name.substr(name.rfind("--")) + ": " + error.what());
+               }
+           },
+           help)
+        ->type_name("TOKENS");
+}
+
+void add_context(CLI::App& app, Settings& settings) {
+    app.add_option_function<std::string>(
+           "-c,--context",
+           [&settings](const std::string& text) {
+               try {
+                   settings.context = parse_tokens(text);
+               } catch (const Error& error) {
+                   throw Error(std::string("--context: ") + error.what());
+               }
+           },
+           "tokens held per sequence: 8192, 128K (default 8192)")
+        ->type_name("TOKENS");
+}
+
+void add_format_options(CLI::App& app, Settings& settings) {
+    app.add_option_function<std::string>(
+           "--kv",
+           [&settings](const std::string& format) {
+               settings.k_format = format;
+               settings.v_format = format;
+           },
+           "number format of K and V (see list formats)")
+        ->type_name("FORMAT")
+        ->trigger_on_parse();
+    app.add_option("--k", settings.k_format, "number format of K alone")->type_name("FORMAT");
+    app.add_option("--v", settings.v_format, "number format of V alone")->type_name("FORMAT");
+    app.add_option("--index", settings.index_format, "format of index keys")->type_name("FORMAT");
+    app.add_option("--state", settings.state_format, "format of recurrent states")
+        ->type_name("FORMAT");
+    app.add_option("--conv", settings.conv_format, "format of convolution history")
+        ->type_name("FORMAT");
+}
+
+void add_settings(CLI::App& app, Options& options) {
+    add_context(app, options.settings);
+    app.add_option("-n,--sequences", options.settings.sequences, "sequences held at once (default 1)")
+        ->type_name("N");
+    add_format_options(app, options.settings);
+    app.add_option("--engine", options.settings.engine, "whose rules: ideal (default)")
+        ->type_name("NAME");
+}
+
+void add_output(CLI::App& app, Output& output) {
+    auto* json = app.add_flag("--json", output.json, "the answer as JSON");
+    auto* csv = app.add_flag("--csv", output.csv, "the table as CSV, exact bytes");
+    auto* markdown = app.add_flag("--markdown", output.markdown, "the table as Markdown");
+    json->excludes(csv)->excludes(markdown);
+    csv->excludes(markdown);
+}
+
+void add_model(CLI::App& app, Options& options) {
+    app.add_option("MODEL", options.models, "config.json, folder, - or bundled name")
+        ->required()
+        ->expected(1);
+}
+
+void add_models(CLI::App& app, Options& options) {
+    app.add_option("MODEL", options.models, "config.json files, folders or bundled names")
+        ->required();
+}
+
+using Command = int (*)(const Options&, Io&);
+
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& help,
+                      Command command, Command& chosen) {
+    CLI::App* added = app.add_subcommand(name, help);
+    added->callback([command, &chosen] { chosen = command; });
+    return added;
+}
+
+void add_figure_commands(CLI::App& app, Options& options, Command& chosen) {
+    CLI::App* estimate = add_command(app, "estimate", "Bytes per token, constant and in total of one model",
+                                     estimate_command, chosen);
+    add_model(*estimate, options);
+    add_settings(*estimate, options);
+    add_output(*estimate, options.output);
+    estimate->add_flag("--layers", options.layers, "what every layer keeps, and what decided it");
+    estimate->add_flag("--explain", options.explain, "every term of every figure");
+
+    CLI::App* compare = add_command(app, "compare", "Several models in one table", compare_command, chosen);
+    add_models(*compare, options);
+    add_settings(*compare, options);
+    add_output(*compare, options.output);
+    compare->add_option("--baseline", options.baseline, "the model that ratios refer to (default: the first)")
+        ->type_name("MODEL");
+
+    CLI::App* curve = add_command(app, "curve", "Bytes against tokens, knees included", curve_command, chosen);
+    add_models(*curve, options);
+    add_settings(*curve, options);
+    add_output(*curve, options.output);
+    add_tokens(*curve, "--from", options.from, "first token count (default 1)");
+    add_tokens(*curve, "--to", options.to, "last token count (default: the models' limit)");
+    curve->add_option("--points", options.points, "points between them, logarithmic (default 32)")
+        ->type_name("N");
+}
+
+void add_proof_commands(CLI::App& app, Options& options, Command& chosen) {
+    CLI::App* claims = add_command(app, "claims", "Check published figures: seed (default), gallery or a file",
+                                   claims_command, chosen);
+    claims->add_option("FILE", options.subject, "a claims file, or the bundled seed or gallery");
+    add_output(*claims, options.output);
+
+    CLI::App* verify = add_command(app, "verify", "Run decode steps and measure the cache", verify_command, chosen);
+    add_model(*verify, options);
+    add_settings(*verify, options);
+    add_output(*verify, options.output);
+    verify->add_option("--backend", options.verify.backend, "auto (default), cuda or cpu")
+        ->check(CLI::IsMember({"auto", "cuda", "cpu"}))
+        ->type_name("NAME");
+    verify->add_option("--steps", options.verify.steps, "decode steps at each context (default 4)")
+        ->type_name("N");
+    verify->add_option("--seed", options.verify.seed, "seed of the generated tokens (default 1)")
+        ->type_name("N");
+    verify->add_option("--record", options.record, "also write the result to a file")
+        ->type_name("FILE");
+}
+
+void add_other_commands(CLI::App& app, Options& options, Command& chosen) {
+    CLI::App* chart = add_command(app, "chart", "Draw a chart of the window into a file", chart_command, chosen);
+    add_models(*chart, options);
+    add_settings(*chart, options);
+    chart->add_option("-o,--output", options.chart_file, "FILE.svg, FILE.pdf or FILE.png")
+        ->required()
+        ->type_name("FILE");
+    chart->add_option("--kind", options.chart_kind, "per-token (default), context or layers")
+        ->check(CLI::IsMember({"per-token", "context", "layers"}))
+        ->type_name("NAME");
+    chart->add_option("--theme", options.chart_theme, "light (default) or dark")
+        ->check(CLI::IsMember({"light", "dark"}))
+        ->type_name("NAME");
+    chart->add_option("--size", options.chart_size, "width and height in pixels: 1200x700")
+        ->type_name("WxH");
+
+    CLI::App* list = add_command(app, "list", "What is bundled and known", list_command, chosen);
+    list->add_option("WHAT", options.subject, "models, formats, engines or architectures")
+        ->required()
+        ->check(CLI::IsMember({"models", "formats", "engines", "architectures"}));
+    add_output(*list, options.output);
+}
+
+/// One line for any error of the parser.
+std::string one_line(std::string text) {
+    for (char& c : text) {
+        c = c == '\n' ? ' ' : c;
+    }
+    while (!text.empty() && text.back() == ' ') {
+        text.pop_back();
+    }
+    return text;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands({})) {
+        names.push_back(command->get_name());
+    }
+    return names;
+}
+
+/// Empty when the first word is a command or an option; otherwise what to tell.
+std::string command_problem(const CLI::App& app, const std::vector<std::string>& arguments) {
+    const auto names = command_names(app);
+    const auto known = [&](const std::string& word) {
+        return std::find(names.begin(), names.end(), word) != names.end();
+    };
+    if (arguments.empty()) {
+        return "expected a command, found none; try kvcaliper --help";
+    }
+    if (arguments.front()[0] == '-' || known(arguments.front())) {
+        return "";
+    }
+    const std::string near = nearest_word(arguments.front(), names);
+    return "expected a command, found \"" + arguments.front() + "\"; " +
+           (near.empty() ? "try kvcaliper --help" : "did you mean " + near + "?");
+}
+
+int fail(Io& io, const std::string& message, int code) {
+    io.err << "kvcaliper: " << one_line(message) << "\n";
+    return code;
+}
+
+int parse_and_run(CLI::App& app, const std::vector<std::string>& arguments, const Options& options,
+                  Command& chosen, Io& io) {
+    try {
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+        if (chosen == nullptr) {
+            return fail(io, "expected a command, found none; try kvcaliper --help", bad_input);
+        }
+        return chosen(options, io);
+    } catch (const CLI::Success& success) {
+        return app.exit(success, io.out, io.err);
+    } catch (const CLI::ParseError& error) {
+        return fail(io, error.what(), bad_input);
+    } catch (const Error& error) {
+        return fail(io, error.what(),
+                    error.kind() == ErrorKind::input ? bad_input : impossible_here);
+    } catch (const std::bad_alloc&) {
+        return fail(io, "out of memory", impossible_here);
+    } catch (const std::exception& error) {
+        return fail(io, error.what(), bad_input);
+    }
+}
+
+} // namespace
+
+int run(const std::vector<std::string>& arguments, Io& io) {
+    CLI::App app{program_text, "kvcaliper"};
+    app.footer(footer_text);
+    app.set_version_flag("--version", "kvcaliper " + std::string(version));
+    Options options;
+    Command chosen = nullptr;
+    add_figure_commands(app, options, chosen);
+    add_proof_commands(app, options, chosen);
+    add_other_commands(app, options, chosen);
+    if (const std::string problem = command_problem(app, arguments); !problem.empty()) {
+        return fail(io, problem, bad_input);
+    }
+    return parse_and_run(app, arguments, options, chosen, io);
+}
+
+} // namespace kvcaliper::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands of kvcaliper take and do. cli.cpp fills the options in, one function each answers.
+#pragma once
+
+#include "app/cli/cli.h"
+#include "core/estimate.h"
+#include "core/report.h"
+#include "core/verify_request.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kvcaliper::cli {
+
+/// How an answer is written.
+struct Output {
+    bool json = false;
+    bool csv = false;
+    bool markdown = false;
+    /// The style of a table; json is asked for apart.
+    TableStyle style() const {
+        return csv ? TableStyle::csv : markdown ? TableStyle::markdown : TableStyle::text;
+    }
+};
+
+struct Options {
+    std::vector<std::string> models;
+    Settings settings;
+    Output output;
+    bool layers = false;
+    bool explain = false;
+    std::string baseline;
+    std::optional<Tokens> from;
+    std::optional<Tokens> to;
+    int points = 32;
+    std::string subject; ///< claims: a file or bundled name; list: what
+    VerifyOptions verify;
+    std::string record;
+    std::string chart_file;
+    std::string chart_kind = "per-token";
+    std::string chart_theme = "light";
+    std::string chart_size;
+};
+
+int estimate_command(const Options& options, Io& io);
+int compare_command(const Options& options, Io& io);
+int curve_command(const Options& options, Io& io);
+int claims_command(const Options& options, Io& io);
+int verify_command(const Options& options, Io& io);
+int chart_command(const Options& options, Io& io);
+int list_command(const Options& options, Io& io);
+
+/// "2.34 GiB" and "300 KiB" for people; "12.5 B" for a slope that is no whole number.
+std::string bytes_cell(const Ratio& bytes);
+/// Exact bytes with separators for text, plain digits for CSV.
+std::string exact_cell(const Ratio& bytes, TableStyle style);
+/// "required view, engine ideal, K bf16, V bf16, 8,192 tokens × 1 sequence".
+std::string heading(const Estimate& estimate);
+
+} // namespace kvcaliper::cli

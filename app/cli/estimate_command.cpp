@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/commands.h"
+#include "core/catalog.h"
+#include "core/error.h"
+
+#include <ostream>
+
+namespace kvcaliper::cli {
+
+std::string bytes_cell(const Ratio& bytes) { return format_bytes(bytes); }
+
+std::string exact_cell(const Ratio& bytes, TableStyle style) {
+    return style == TableStyle::csv || !bytes.is_integer() ? bytes.to_string()
+                                                           : format_integer(bytes.numerator());
+}
+
+std::string heading(const Estimate& estimate) {
+    std::string text = "required view, engine " + estimate.settings.engine + ", K " +
+                       std::string(estimate.formats.k->name) + ", V " +
+                       std::string(estimate.formats.v->name);
+    const auto automatic = ideal_formats();
+    const auto add = [&](const char* name, const NumericFormat* format,
+                         const NumericFormat* usual) {
+        text += format != usual ? ", " + std::string(name) + " " + std::string(format->name) : "";
+    };
+    add("index", estimate.formats.index, automatic.index);
+    add("conv", estimate.formats.conv, automatic.conv);
+    add("state", estimate.formats.state, automatic.state);
+    const std::int64_t sequences = estimate.settings.sequences;
+    return text + "; " + format_integer(estimate.settings.context.count()) + " tokens × " +
+           format_integer(sequences) + (sequences == 1 ? " sequence" : " sequences");
+}
+
+namespace {
+
+std::string kinds_text(const Model& model) {
+    std::string text;
+    for (const LayerKind kind : all_layer_kinds) {
+        std::int64_t count = 0;
+        for (const LayerPlan& layer : model.plan.layers) {
+            count += layer.kind == kind ? 1 : 0;
+        }
+        if (count > 0) {
+            text += (text.empty() ? "" : " + ") + std::to_string(count) + " " +
+                    std::string(to_string(kind));
+        }
+    }
+    return text;
+}
+
+std::string model_line(const Estimate& estimate) {
+    const ModelPlan& plan = estimate.model->plan;
+    std::string text = plan.display_name + " (" +
+                       (plan.model_type.empty() ? "no model_type" : plan.model_type) + "): " +
+                       kinds_text(*estimate.model) + " layers";
+    if (plan.max_context) {
+        text += ", context up to " + format_integer(plan.max_context->count());
+    }
+    return text;
+}
+
+void add_figure_row(Table& table, const std::string& name, const Ratio& bytes, TableStyle style) {
+    table.rows.push_back({name, bytes_cell(bytes), exact_cell(bytes, style)});
+}
+
+Table figure_table(const Estimate& estimate, TableStyle style) {
+    Table table{{{"figure"}, {"size", true}, {"bytes", true}}, {}};
+    add_figure_row(table, "per token, uncapped", estimate.uncapped.value(), style);
+    add_figure_row(table, "per token, growth", estimate.growth.value(), style);
+    add_figure_row(table, "constant per sequence", estimate.constant.value(), style);
+    add_figure_row(table,
+                   "total at " + format_tokens(estimate.settings.context) + " × " +
+                       format_integer(estimate.settings.sequences),
+                   estimate.required.value(), style);
+    return table;
+}
+
+std::string component_text(const Component& component) {
+    const std::string size = component.rows == 1 ? std::to_string(component.width)
+                                                 : std::to_string(component.rows) + "×" +
+                                                       std::to_string(component.width);
+    return std::string(to_string(component.role)) + " " + size + " · " +
+           component.units.to_string();
+}
+
+Table component_table(const Estimate& estimate, TableStyle style) {
+    Table table{{{"component"}, {"kind"}, {"layers", true}, {"elements", true}, {"units"},
+                 {"format"}, {"size", true}, {"bytes", true}},
+                {}};
+    for (const ComponentGroup& group : group_components(estimate.model->spec)) {
+        const Component& component = group.component;
+        const Bytes bytes = component_bytes(component, estimate.formats, estimate.settings.context) *
+                            group.layers * estimate.settings.sequences;
+        table.rows.push_back({std::string(to_string(component.role)),
+                              std::string(to_string(group.kind)), std::to_string(group.layers),
+                              std::to_string(component.elements()), component.units.to_string(),
+                              std::string(estimate.formats.of(component.format_class).name),
+                              bytes_cell(bytes.count()), exact_cell(bytes.count(), style)});
+    }
+    return table;
+}
+
+Table layer_table(const Estimate& estimate, TableStyle style) {
+    Table table{{{"layer", true}, {"kind"}, {"components"}, {"bytes", true}, {"decided by"}}, {}};
+    for (std::size_t i = 0; i < estimate.model->spec.layers.size(); ++i) {
+        const LayerCache& layer = estimate.model->spec.layers[i];
+        Bytes bytes;
+        std::string components;
+        for (const Component& component : layer.components) {
+            bytes += component_bytes(component, estimate.formats, estimate.settings.context) *
+                     estimate.settings.sequences;
+            components += (components.empty() ? "" : ", ") + component_text(component);
+        }
+        table.rows.push_back({std::to_string(i), std::string(to_string(layer.kind)), components,
+                              exact_cell(bytes.count(), style), layer.decided_by});
+    }
+    return table;
+}
+
+void write_knees(const Estimate& estimate, Io& io) {
+    for (const Knee& knee : estimate.knees) {
+        io.out << "knee at " << format_integer(knee.tokens.count()) << " tokens: from "
+               << bytes_cell(knee.bytes_per_token_before) << " to "
+               << bytes_cell(knee.bytes_per_token_after) << " per token\n";
+    }
+}
+
+void write_explanations(const Estimate& estimate, Io& io) {
+    for (const Figure* figure :
+         {&estimate.uncapped, &estimate.growth, &estimate.constant, &estimate.required}) {
+        io.out << "\n" << explain(*figure);
+    }
+}
+
+void write_notes(const std::vector<std::string>& notes, std::ostream& stream) {
+    for (const std::string& note : notes) {
+        stream << "note: " << note << "\n";
+    }
+}
+
+JsonValue answer_json(const Estimate& estimate, const Options& options) {
+    JsonValue json = estimate_json(estimate, options.layers);
+    if (options.explain) {
+        JsonValue::Array figures;
+        for (const Figure* figure :
+             {&estimate.uncapped, &estimate.growth, &estimate.constant, &estimate.required}) {
+            figures.push_back(figure_json(*figure));
+        }
+        json.set("explain", std::move(figures));
+    }
+    return json;
+}
+
+/// A generic reading is said where it can not be missed, whatever the output.
+void warn_generic(const Estimate& estimate, Io& io) {
+    if (estimate.model->plan.confidence == Confidence::generic) {
+        io.err << "kvcaliper: warning: " << estimate.model->plan.name << ": "
+               << "unknown model_type, read as a plain transformer\n";
+    }
+}
+
+} // namespace
+
+int estimate_command(const Options& options, Io& io) {
+    const Estimate answer = estimate(load_model(options.models.front()), options.settings);
+    warn_generic(answer, io);
+    const TableStyle style = options.output.style();
+    if (options.output.json) {
+        io.out << dump_json(answer_json(answer, options)) << "\n";
+        return answered;
+    }
+    if (style == TableStyle::csv) {
+        io.out << format_table(options.layers ? layer_table(answer, style)
+                                              : figure_table(answer, style),
+                               style);
+        return answered;
+    }
+    io.out << model_line(answer) << "\n" << heading(answer) << "\n\n"
+           << format_table(figure_table(answer, style), style) << "\n"
+           << format_table(component_table(answer, style), style);
+    write_knees(answer, io);
+    if (options.layers) {
+        io.out << "\n" << format_table(layer_table(answer, style), style);
+    }
+    if (options.explain) {
+        write_explanations(answer, io);
+    }
+    write_notes(answer.notes, io.out);
+    return answered;
+}
+
+// ---- compare ------------------------------------------------------------------------------------
+
+namespace {
+
+struct Comparison {
+    std::vector<Estimate> models;
+    std::size_t baseline = 0;
+
+    std::optional<Ratio> ratio(std::size_t index) const {
+        const Ratio base = models[baseline].required.value();
+        if (base == Ratio(0)) {
+            return std::nullopt;
+        }
+        return models[index].required.value() / base;
+    }
+};
+
+Comparison make_comparison(const Options& options, Io& io) {
+    Comparison comparison;
+    for (const std::string& name : options.models) {
+        comparison.models.push_back(estimate(load_model(name), options.settings));
+        warn_generic(comparison.models.back(), io);
+    }
+    if (options.baseline.empty()) {
+        return comparison;
+    }
+    for (std::size_t i = 0; i < options.models.size(); ++i) {
+        if (options.models[i] == options.baseline) {
+            comparison.baseline = i;
+            return comparison;
+        }
+    }
+    comparison.baseline = comparison.models.size();
+    comparison.models.push_back(estimate(load_model(options.baseline), options.settings));
+    return comparison;
+}
+
+Table comparison_table(const Comparison& comparison, TableStyle style) {
+    const auto cell = [&](const Ratio& bytes) {
+        return style == TableStyle::csv ? bytes.to_string() : bytes_cell(bytes);
+    };
+    const std::string total = "at " + format_tokens(comparison.models.front().settings.context);
+    Table table{{{"model"}, {"model_type"}, {"layers"}, {"uncapped/token", true},
+                 {"growth/token", true}, {"constant", true}, {total, true}, {"ratio", true}},
+                {}};
+    for (std::size_t i = 0; i < comparison.models.size(); ++i) {
+        const Estimate& one = comparison.models[i];
+        const auto ratio = comparison.ratio(i);
+        table.rows.push_back({one.model->plan.display_name, one.model->plan.model_type,
+                              kinds_text(*one.model), cell(one.uncapped.value()),
+                              cell(one.growth.value()), cell(one.constant.value()),
+                              cell(one.required.value()),
+                              ratio ? format_decimal(*ratio, 4) : "-"});
+    }
+    return table;
+}
+
+JsonValue comparison_json(const Comparison& comparison) {
+    JsonValue::Array models;
+    for (std::size_t i = 0; i < comparison.models.size(); ++i) {
+        JsonValue json = estimate_json(comparison.models[i], false);
+        const auto ratio = comparison.ratio(i);
+        json.set("ratio_to_baseline", ratio ? JsonValue(ratio->to_string()) : JsonValue());
+        models.push_back(std::move(json));
+    }
+    JsonValue json;
+    json.set("schema", 1);
+    json.set("command", "compare");
+    json.set("baseline", comparison.models[comparison.baseline].model->plan.name);
+    json.set("settings", settings_json(comparison.models.front()));
+    json.set("models", std::move(models));
+    return json;
+}
+
+} // namespace
+
+int compare_command(const Options& options, Io& io) {
+    const Comparison comparison = make_comparison(options, io);
+    const TableStyle style = options.output.style();
+    if (options.output.json) {
+        io.out << dump_json(comparison_json(comparison)) << "\n";
+        return answered;
+    }
+    if (style != TableStyle::csv) {
+        io.out << heading(comparison.models.front()) << "; ratio to "
+               << comparison.models[comparison.baseline].model->plan.display_name
+               << " in total\n\n";
+    }
+    io.out << format_table(comparison_table(comparison, style), style);
+    for (const Estimate& one : comparison.models) {
+        for (std::size_t i = one.model->plan.notes.size();
+             style != TableStyle::csv && i < one.notes.size(); ++i) {
+            io.out << "note: " << one.model->plan.display_name << ": " << one.notes[i] << "\n";
+        }
+    }
+    return answered;
+}
+
+} // namespace kvcaliper::cli

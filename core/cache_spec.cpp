@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cache_spec.h"
+
+#include "core/error.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace kvcaliper {
+
+namespace {
+
+/// A closed set of values and their names.
+template <typename Value, std::size_t n>
+using Names = std::array<std::pair<Value, std::string_view>, n>;
+
+constexpr Names<Role, 6> role_names = {{{Role::key, "key"},
+                                        {Role::value, "value"},
+                                        {Role::latent, "latent"},
+                                        {Role::rope_key, "rope_key"},
+                                        {Role::conv_state, "conv_state"},
+                                        {Role::recurrent_state, "recurrent_state"}}};
+constexpr Names<FormatClass, 5> class_names = {{{FormatClass::k, "k"},
+                                                {FormatClass::v, "v"},
+                                                {FormatClass::index, "index"},
+                                                {FormatClass::conv, "conv"},
+                                                {FormatClass::state, "state"}}};
+constexpr Names<Units::Kind, 3> unit_names = {{{Units::Kind::tokens, "tokens"},
+                                               {Units::Kind::window, "window"},
+                                               {Units::Kind::constant, "constant"}}};
+
+template <typename Value, std::size_t n>
+std::string_view name_of(const Names<Value, n>& names, Value value) {
+    for (const auto& [known, name] : names) {
+        if (known == value) {
+            return name;
+        }
+    }
+    throw Error("a value without a name");
+}
+
+template <typename Value, std::size_t n>
+std::optional<Value> value_of(const Names<Value, n>& names, std::string_view name) {
+    for (const auto& [value, known] : names) {
+        if (known == name) {
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::string_view to_string(Role role) { return name_of(role_names, role); }
+std::optional<Role> role_from(std::string_view name) { return value_of(role_names, name); }
+std::string_view to_string(FormatClass format_class) { return name_of(class_names, format_class); }
+std::optional<FormatClass> format_class_from(std::string_view name) {
+    return value_of(class_names, name);
+}
+
+std::int64_t Units::at(Tokens tokens) const {
+    switch (kind) {
+    case Kind::tokens:
+        return tokens.count();
+    case Kind::window:
+        return std::min(tokens.count(), n);
+    case Kind::constant:
+        return n;
+    }
+    throw Error("no such kind of units");
+}
+
+std::int64_t Units::slope_at(Tokens tokens) const {
+    return at(tokens + Tokens(1)) - at(tokens);
+}
+
+std::string Units::to_string() const {
+    switch (kind) {
+    case Kind::tokens:
+        return "T";
+    case Kind::window:
+        return "min(T," + std::to_string(n) + ")";
+    case Kind::constant:
+        return std::to_string(n);
+    }
+    throw Error("no such kind of units");
+}
+
+const NumericFormat& CacheFormats::of(FormatClass format_class) const {
+    switch (format_class) {
+    case FormatClass::k:
+        return *k;
+    case FormatClass::v:
+        return *v;
+    case FormatClass::index:
+        return *index;
+    case FormatClass::conv:
+        return *conv;
+    case FormatClass::state:
+        return *state;
+    }
+    throw Error("no such format class");
+}
+
+CacheFormats ideal_formats() {
+    const NumericFormat& bf16 = numeric_format("bf16");
+    return {&bf16, &bf16, &bf16, &bf16, &numeric_format("f32")};
+}
+
+std::vector<ComponentGroup> group_components(const CacheSpec& spec) {
+    std::vector<ComponentGroup> groups;
+    for (const LayerCache& layer : spec.layers) {
+        for (const Component& component : layer.components) {
+            const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+                return group.kind == layer.kind && group.component == component;
+            });
+            if (same != groups.end()) {
+                ++same->layers;
+            } else {
+                groups.push_back({layer.kind, component, 1});
+            }
+        }
+    }
+    return groups;
+}
+
+namespace {
+
+/// Where the slope of long sequences is read: the model's limit, or beyond every window.
+Tokens slope_context(const CacheSpec& spec) {
+    if (spec.max_context) {
+        return *spec.max_context;
+    }
+    std::int64_t beyond = 1;
+    for (const ComponentGroup& group : group_components(spec)) {
+        beyond = std::max(beyond, group.component.units.n);
+    }
+    return Tokens(beyond);
+}
+
+/// The factors that make one stored unit into bytes: rows, then the row in its format.
+std::vector<Factor> unit_factors(const Component& component, const CacheFormats& formats) {
+    const NumericFormat& format = formats.of(component.format_class);
+    const Bytes row = row_bytes(format, component.width);
+    std::vector<Factor> factors;
+    if (component.rows != 1) {
+        factors.push_back({component.rows_name, component.rows});
+    }
+    if (format.row_side_bytes == 0 && format.elements_per_block == 1) {
+        factors.push_back({component.width_name, component.width});
+        factors.push_back({"bytes per element (" + std::string(format.name) + ")",
+                           format.bytes_per_block});
+        return factors;
+    }
+    factors.push_back({"bytes per row of " + std::to_string(component.width) + " " +
+                           component.width_name + " (" + std::string(format.name) + ")",
+                       row.count()});
+    return factors;
+}
+
+std::string term_label(const ComponentGroup& group) {
+    std::string label = std::string(to_string(group.kind)) + ", " +
+                        std::string(to_string(group.component.role));
+    std::replace(label.begin(), label.end(), '_', ' ');
+    return label;
+}
+
+/// layers × units × unit bytes; `units_name` says what the units count.
+Term make_term(const ComponentGroup& group, const CacheFormats& formats, std::int64_t units,
+               const std::string& units_name) {
+    Term term{term_label(group), {{"layers", group.layers}}};
+    if (!units_name.empty()) {
+        term.factors.push_back({units_name, units});
+    }
+    for (Factor& factor : unit_factors(group.component, formats)) {
+        term.factors.push_back(std::move(factor));
+    }
+    return term;
+}
+
+std::string units_name(const Units& units) {
+    switch (units.kind) {
+    case Units::Kind::tokens:
+        return "tokens";
+    case Units::Kind::window:
+        return "tokens = " + units.to_string();
+    case Units::Kind::constant:
+        return units.n == 1 ? "" : "units";
+    }
+    throw Error("no such kind of units");
+}
+
+bool grows_uncapped(const Units& units) { return units.kind != Units::Kind::constant; }
+
+} // namespace
+
+Bytes component_bytes(const Component& component, const CacheFormats& formats, Tokens tokens) {
+    const ComponentGroup one{LayerKind::full_attention, component, 1};
+    const std::int64_t units = component.units.at(tokens);
+    return Bytes(make_term(one, formats, units, "units").value().to_integer());
+}
+
+void check_storable(const CacheSpec& spec, const CacheFormats& formats) {
+    for (const ComponentGroup& group : group_components(spec)) {
+        const Component& component = group.component;
+        const NumericFormat& format = formats.of(component.format_class);
+        if (!storable(format, component.width)) {
+            throw Error(std::string(to_string(component.role)) + " of " +
+                        std::string(to_string(group.kind)) + " layers (" + component.width_name +
+                        " " + std::to_string(component.width) + "): " +
+                        not_storable_reason(format, component.width));
+        }
+    }
+}
+
+Figure cache_bytes(const CacheSpec& spec, const CacheFormats& formats, Tokens tokens) {
+    Figure figure{"bytes at " + format_integer(tokens.count()) + " tokens", {}};
+    for (const ComponentGroup& group : group_components(spec)) {
+        const Units& units = group.component.units;
+        figure.terms.push_back(make_term(group, formats, units.at(tokens), units_name(units)));
+    }
+    return figure;
+}
+
+Figure uncapped_bytes_per_token(const CacheSpec& spec, const CacheFormats& formats) {
+    Figure figure{"uncapped bytes per token", {}};
+    for (const ComponentGroup& group : group_components(spec)) {
+        if (grows_uncapped(group.component.units)) {
+            figure.terms.push_back(make_term(group, formats, 1, ""));
+        }
+    }
+    return figure;
+}
+
+Figure growth_bytes_per_token(const CacheSpec& spec, const CacheFormats& formats) {
+    Figure figure{"growth in bytes per token", {}};
+    const Tokens limit = slope_context(spec);
+    for (const ComponentGroup& group : group_components(spec)) {
+        if (const std::int64_t slope = group.component.units.slope_at(limit); slope != 0) {
+            figure.terms.push_back(make_term(group, formats, slope, slope == 1 ? "" : "units"));
+        }
+    }
+    return figure;
+}
+
+Figure constant_bytes(const CacheSpec& spec, const CacheFormats& formats) {
+    Figure figure{"constant bytes per sequence", {}};
+    const Tokens limit = slope_context(spec);
+    for (const ComponentGroup& group : group_components(spec)) {
+        const Units& units = group.component.units;
+        if (units.slope_at(limit) == 0) {
+            figure.terms.push_back(make_term(group, formats, units.at(limit), units_name(units)));
+        }
+    }
+    return figure;
+}
+
+namespace {
+
+Ratio slope_at(const CacheSpec& spec, const CacheFormats& formats, Tokens tokens) {
+    Ratio slope;
+    for (const ComponentGroup& group : group_components(spec)) {
+        slope = slope + make_term(group, formats, group.component.units.slope_at(tokens), "units")
+                            .value();
+    }
+    return slope;
+}
+
+} // namespace
+
+std::vector<Knee> knees(const CacheSpec& spec, const CacheFormats& formats) {
+    std::set<std::int64_t> windows;
+    const Tokens limit = slope_context(spec);
+    for (const ComponentGroup& group : group_components(spec)) {
+        const Units& units = group.component.units;
+        if (units.kind == Units::Kind::window && units.n <= limit.count()) {
+            windows.insert(units.n);
+        }
+    }
+    std::vector<Knee> result;
+    for (const std::int64_t window : windows) {
+        result.push_back({Tokens(window), slope_at(spec, formats, Tokens(window - 1)),
+                          slope_at(spec, formats, Tokens(window))});
+    }
+    return result;
+}
+
+namespace {
+
+JsonValue component_to_json(const Component& component) {
+    JsonValue json;
+    json.set("role", to_string(component.role));
+    json.set("rows", component.rows);
+    json.set("width", component.width);
+    json.set("format_class", to_string(component.format_class));
+    json.set("units", name_of(unit_names, component.units.kind));
+    json.set("n", component.units.n);
+    return json;
+}
+
+template <typename Value, std::size_t n>
+Value named(const JsonValue& json, std::string_view key, const Names<Value, n>& names) {
+    if (const auto value = value_of(names, json.string_at(key))) {
+        return *value;
+    }
+    throw Error("/" + std::string(key) + ": expected one of our names, found " +
+                describe(json.at(key)));
+}
+
+Component component_from_json(const JsonValue& json) {
+    Component component;
+    component.role = named(json, "role", role_names);
+    component.rows = json.integer_at("rows");
+    component.width = json.integer_at("width");
+    component.format_class = named(json, "format_class", class_names);
+    component.units = {named(json, "units", unit_names), json.integer_at("n")};
+    return component;
+}
+
+} // namespace
+
+JsonValue to_json(const CacheSpec& spec) {
+    JsonValue::Array layers;
+    for (const LayerCache& layer : spec.layers) {
+        JsonValue::Array components;
+        for (const Component& component : layer.components) {
+            components.push_back(component_to_json(component));
+        }
+        JsonValue json;
+        json.set("kind", to_string(layer.kind));
+        json.set("components", std::move(components));
+        layers.push_back(std::move(json));
+    }
+    JsonValue json;
+    json.set("layers", std::move(layers));
+    if (spec.max_context) {
+        json.set("max_context", spec.max_context->count());
+    }
+    return json;
+}
+
+CacheSpec cache_spec_from_json(const JsonValue& json) {
+    CacheSpec spec;
+    for (const JsonValue& layer : json.array_at("layers")) {
+        const auto kind = layer_kind_from(layer.string_at("kind"));
+        if (!kind) {
+            throw Error("/kind: expected a layer kind, found " + describe(layer.at("kind")));
+        }
+        LayerCache cache{*kind, {}, std::nullopt, {}};
+        for (const JsonValue& component : layer.array_at("components")) {
+            cache.components.push_back(component_from_json(component));
+        }
+        spec.layers.push_back(std::move(cache));
+    }
+    if (json.find("max_context") != nullptr) {
+        spec.max_context = Tokens(json.integer_at("max_context"));
+    }
+    return spec;
+}
+
+JsonValue to_json(const CacheFormats& formats) {
+    JsonValue json;
+    for (const auto& [format_class, name] : class_names) {
+        json.set(std::string(name), formats.of(format_class).name);
+    }
+    return json;
+}
+
+CacheFormats cache_formats_from_json(const JsonValue& json) {
+    const auto format = [&](std::string_view key) { return &numeric_format(json.string_at(key)); };
+    return {format("k"), format("v"), format("index"), format("conv"), format("state")};
+}
+
+} // namespace kvcaliper

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/estimate.h"
+
+#include "core/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace kvcaliper {
+
+namespace {
+
+const NumericFormat* resolve(const std::string& name, const NumericFormat* automatic) {
+    return name == "auto" ? automatic : &numeric_format(name);
+}
+
+void add_setting_notes(Estimate& estimate) {
+    const auto& limit = estimate.model->plan.max_context;
+    if (limit && estimate.settings.context > *limit) {
+        estimate.notes.push_back("context " + format_integer(estimate.settings.context.count()) +
+                                 " is beyond the model's " + format_integer(limit->count()) +
+                                 " (max_position_embeddings): arithmetic only");
+    }
+}
+
+/// Throws for settings no cache can have.
+void check_settings(const Settings& settings) {
+    if (settings.sequences < 1) {
+        throw Error("--sequences: expected at least 1, found " +
+                    std::to_string(settings.sequences));
+    }
+    if (settings.context < Tokens(1)) {
+        throw Error("--context: expected at least 1, found " +
+                    std::to_string(settings.context.count()));
+    }
+}
+
+Figure required_figure(const CacheSpec& spec, const CacheFormats& formats,
+                       const Settings& settings, Tokens tokens) {
+    Figure figure = cache_bytes(spec, formats, tokens);
+    if (settings.sequences != 1) {
+        figure.name += " × " + format_integer(settings.sequences) + " sequences";
+        for (Term& term : figure.terms) {
+            term.factors.push_back({"sequences", settings.sequences});
+        }
+    }
+    return figure;
+}
+
+/// `points` counts from `from` to `to`, evenly spaced in their logarithm.
+std::map<std::int64_t, bool> curve_tokens(Tokens from, Tokens to, int points) {
+    std::map<std::int64_t, bool> tokens{{from.count(), false}, {to.count(), false}};
+    const double first = std::log(static_cast<double>(from.count()));
+    const double last = std::log(static_cast<double>(to.count()));
+    for (int i = 1; i + 1 < points; ++i) {
+        const double at = std::exp(first + (last - first) * i / (points - 1));
+        tokens.emplace(std::clamp(static_cast<std::int64_t>(std::llround(at)), from.count(),
+                                  to.count()),
+                       false);
+    }
+    return tokens;
+}
+
+} // namespace
+
+CacheFormats resolve_formats(const Settings& settings) {
+    if (settings.engine != "ideal") {
+        throw Error("--engine: expected ideal (the other engines are not there yet), found \"" +
+                    settings.engine + "\"");
+    }
+    const CacheFormats automatic = ideal_formats();
+    return {resolve(settings.k_format, automatic.k), resolve(settings.v_format, automatic.v),
+            resolve(settings.index_format, automatic.index),
+            resolve(settings.conv_format, automatic.conv),
+            resolve(settings.state_format, automatic.state)};
+}
+
+Estimate estimate(ModelPtr model, const Settings& settings) {
+    check_settings(settings);
+    Estimate result;
+    result.settings = settings;
+    result.formats = resolve_formats(settings);
+    const CacheSpec& spec = model->spec;
+    check_storable(spec, result.formats);
+    result.uncapped = uncapped_bytes_per_token(spec, result.formats);
+    result.growth = growth_bytes_per_token(spec, result.formats);
+    result.constant = constant_bytes(spec, result.formats);
+    result.required = required_figure(spec, result.formats, settings, settings.context);
+    result.required.bytes(); // an overflow is found here, not while printing
+    result.knees = knees(spec, result.formats);
+    result.notes = model->plan.notes;
+    result.model = std::move(model);
+    add_setting_notes(result);
+    return result;
+}
+
+std::vector<CurvePoint> curve(const Model& model, const Settings& settings, Tokens from, Tokens to,
+                              int points) {
+    if (from < Tokens(1) || to < from || points < 2 || points > 100'000) {
+        throw Error("curve: expected 1 <= --from <= --to and 2 to 100000 --points, found from " +
+                    std::to_string(from.count()) + " to " + std::to_string(to.count()) + " with " +
+                    std::to_string(points) + " points");
+    }
+    check_settings(settings);
+    const CacheFormats formats = resolve_formats(settings);
+    check_storable(model.spec, formats);
+    auto tokens = curve_tokens(from, to, points);
+    for (const Knee& knee : knees(model.spec, formats)) {
+        if (knee.tokens >= from && knee.tokens <= to) {
+            tokens[knee.tokens.count()] = true;
+        }
+    }
+    std::vector<CurvePoint> result;
+    for (const auto& [count, is_knee] : tokens) {
+        const Figure figure = required_figure(model.spec, formats, settings, Tokens(count));
+        result.push_back({Tokens(count), figure.bytes(), is_knee});
+    }
+    return result;
+}
+
+std::int64_t recomputed_tokens(Tokens tokens) {
+    const std::int64_t n = tokens.count();
+    return n % 2 == 0 ? checked_multiply(n / 2, checked_add(n, 1))
+                      : checked_multiply(n, checked_add(n, 1) / 2);
+}
+
+} // namespace kvcaliper

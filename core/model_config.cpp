@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/model_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+namespace kvcaliper {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// "config.json" in a folder is named after the folder; other files after their stem.
+std::string name_for(const fs::path& file) {
+    if (file.filename() == "config.json") {
+        const fs::path folder = fs::absolute(file).parent_path().filename();
+        return folder.empty() ? "config" : folder.string();
+    }
+    return file.stem().string();
+}
+
+std::string file_in(const std::string& folder) {
+    const fs::path file = fs::path(folder) / "config.json";
+    std::error_code error;
+    if (!fs::exists(file, error)) {
+        throw Error(folder + ": expected a folder with a config.json, found none in it");
+    }
+    return file.string();
+}
+
+} // namespace
+
+ConfigFile read_config_file(const std::string& path) {
+    std::error_code error;
+    const std::string file = path != "-" && fs::is_directory(path, error) ? file_in(path) : path;
+    JsonDocument document = read_json_file(file);
+    if (!document.value.is_object()) {
+        throw input_error(file, "", "a JSON object with a model's config",
+                          describe(document.value));
+    }
+    return {path == "-" ? "standard input" : file, path == "-" ? "stdin" : name_for(file),
+            std::move(document.value), std::move(document.warnings)};
+}
+
+ModelConfig::ModelConfig(std::string file, const JsonValue& object, std::string pointer,
+                         const Architecture& architecture)
+    : file_(std::move(file)), object_(object), pointer_(std::move(pointer)),
+      architecture_(architecture) {}
+
+const JsonValue* ModelConfig::find(std::string_view key) const {
+    if (const JsonValue* value = object_.find(key)) {
+        return value;
+    }
+    for (const std::string_view alias : key_aliases(key)) {
+        if (const JsonValue* value = object_.find(alias)) {
+            return value;
+        }
+    }
+    return nullptr;
+}
+
+bool ModelConfig::has(std::string_view key) const {
+    const JsonValue* value = find(key);
+    return value != nullptr && !value->is_null();
+}
+
+void ModelConfig::fail(std::string_view key, std::string_view expected,
+                       std::string_view found) const {
+    std::string_view spelling = key;
+    for (const std::string_view alias : key_aliases(key)) {
+        if (object_.find(key) == nullptr && object_.find(alias) != nullptr) {
+            spelling = alias;
+            break;
+        }
+    }
+    throw input_error(file_, pointer_ + "/" + std::string(spelling), expected, found);
+}
+
+std::int64_t ModelConfig::integer(std::string_view key, const JsonValue& value,
+                                  std::int64_t least, std::int64_t most) const {
+    const auto expected = "an integer from " + std::to_string(least) + " to " +
+                          std::to_string(most);
+    std::optional<std::int64_t> number;
+    if (const auto* whole = value.if_integer()) {
+        number = *whole;
+    } else if (const auto* real = value.if_double();
+               real && std::abs(*real) < 9.0e15 && std::floor(*real) == *real) {
+        number = static_cast<std::int64_t>(*real); // 8.0 and 1e6, as some exporters write them
+    }
+    if (!number || *number < least || *number > most) {
+        fail(key, expected, describe(value));
+    }
+    return *number;
+}
+
+std::optional<std::int64_t> ModelConfig::class_default(std::string_view key) const {
+    for (const ClassDefault& entry : architecture_.defaults) {
+        if (entry.key == key) {
+            const std::string note = std::string(key) + " absent: class default " +
+                                     std::to_string(entry.value);
+            if (std::find(default_notes_.begin(), default_notes_.end(), note) ==
+                default_notes_.end()) {
+                default_notes_.push_back(note);
+            }
+            return entry.value;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> ModelConfig::optional(std::string_view key, std::int64_t least,
+                                                  std::int64_t most) const {
+    const JsonValue* value = find(key);
+    if (value == nullptr) {
+        return class_default(key);
+    }
+    if (value->is_null()) {
+        return std::nullopt;
+    }
+    return integer(key, *value, least, most);
+}
+
+std::int64_t ModelConfig::required(std::string_view key, std::int64_t most) const {
+    if (const auto value = optional(key, 1, most)) {
+        return *value;
+    }
+    fail(key, "an integer from 1 to " + std::to_string(most), has(key) ? "null" : "nothing");
+}
+
+std::int64_t ModelConfig::stated(std::string_view key, std::int64_t most) const {
+    const JsonValue* value = find(key);
+    if (value == nullptr || value->is_null()) {
+        fail(key, "an integer from 1 to " + std::to_string(most), value ? "null" : "nothing");
+    }
+    return integer(key, *value, 1, most);
+}
+
+bool ModelConfig::flag(std::string_view key, bool absent) const {
+    const JsonValue* value = find(key);
+    if (value == nullptr || value->is_null()) {
+        return absent;
+    }
+    if (const bool* flag = value->if_bool()) {
+        return *flag;
+    }
+    fail(key, "true or false", describe(*value));
+}
+
+std::vector<std::string> ModelConfig::words(std::string_view key) const {
+    std::vector<std::string> result;
+    const JsonValue* value = find(key);
+    if (value == nullptr || value->is_null()) {
+        return result;
+    }
+    const auto* array = value->if_array();
+    if (array == nullptr) {
+        fail(key, "a list of words", describe(*value));
+    }
+    for (const JsonValue& element : *array) {
+        if (const auto* word = element.if_string()) {
+            result.push_back(*word);
+        } else {
+            fail(std::string(key) + "/" + std::to_string(result.size()), "a word",
+                 describe(element));
+        }
+    }
+    return result;
+}
+
+} // namespace kvcaliper

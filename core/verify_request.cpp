@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/verify_request.h"
+
+#include "core/error.h"
+
+#include <set>
+
+namespace kvcaliper {
+
+std::vector<std::int64_t> verify_contexts(const Model& model, Tokens context) {
+    const std::int64_t tokens = context.count();
+    std::set<std::int64_t> contexts{tokens};
+    const auto add = [&](std::int64_t count) {
+        if (count >= 8 && count < tokens) {
+            contexts.insert(count);
+        }
+    };
+    add(tokens / 4);
+    add(tokens / 2);
+    for (const LayerPlan& layer : model.plan.layers) {
+        if (const auto* dims = std::get_if<AttentionDims>(&layer.dims); dims && dims->window) {
+            add(*dims->window / 2);
+            add(*dims->window);
+        }
+    }
+    return {contexts.begin(), contexts.end()};
+}
+
+JsonValue verify_request(const Model& model, const Settings& settings,
+                         const VerifyOptions& options) {
+    const CacheFormats formats = resolve_formats(settings);
+    check_storable(model.spec, formats);
+    if (options.steps < 1 || options.steps > 1000) {
+        throw Error("--steps: expected 1 to 1000, found " + std::to_string(options.steps));
+    }
+    if (settings.context.count() <= options.steps) {
+        throw Error("--context: expected more tokens than decode steps (" +
+                    std::to_string(options.steps) + "), found " +
+                    std::to_string(settings.context.count()));
+    }
+    JsonValue::Array contexts;
+    for (const std::int64_t context : verify_contexts(model, settings.context)) {
+        if (context > options.steps) {
+            contexts.push_back(context);
+        }
+    }
+    JsonValue json;
+    json.set("schema", 1);
+    json.set("config", to_json(model.plan));
+    json.set("spec", to_json(model.spec));
+    json.set("contexts", std::move(contexts));
+    json.set("sequences", settings.sequences);
+    json.set("formats", to_json(formats));
+    json.set("steps", options.steps);
+    json.set("seed", options.seed);
+    json.set("backend", options.backend);
+    return json;
+}
+
+} // namespace kvcaliper

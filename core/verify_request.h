@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a front end asks the verifier to run: the request line of its protocol.
+#pragma once
+
+#include "core/estimate.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kvcaliper {
+
+struct VerifyOptions {
+    std::string backend = "auto"; ///< auto, cuda or cpu
+    int steps = 4;                ///< decode steps at each context
+    std::int64_t seed = 1;
+};
+
+/// The contexts that are sampled for a wish of `context` tokens: a quarter, a half and all of it, and
+/// the two sides of every window that lies within; ascending.
+std::vector<std::int64_t> verify_contexts(const Model& model, Tokens context);
+
+/// The request: resolved plan, predicted components, contexts, formats. Throws Error for settings
+/// that are none.
+JsonValue verify_request(const Model& model, const Settings& settings,
+                         const VerifyOptions& options);
+
+} // namespace kvcaliper
