@@ -53,7 +53,7 @@ if(KVCALIPER_HAVE_CUDA)
   # error: it would cost speed without any other sign. pedantic is left out: nvcc's own generated
   # code violates it.
   target_compile_options(kvcaliper_cuda PRIVATE
-    -std=c++20 -lineinfo
+    -std=c++20 -lineinfo --compress-mode=size
     "SHELL:-Xptxas -warn-spills" "SHELL:-Xptxas -Werror"
     "SHELL:-Xcompiler -Wall,-Wextra,-Wshadow,-Wconversion,-Wsign-conversion"
     $<$<BOOL:${KVCALIPER_WARNINGS_AS_ERRORS}>:SHELL:-Werror all-warnings>)

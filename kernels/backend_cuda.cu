@@ -3,6 +3,7 @@
 // starts on machines without one and can say what is missing.
 #include "kernels/backend.h"
 #include "kernels/cuda/launch.cuh"
+#include "kernels/cuda_driver.h"
 
 #include <algorithm>
 #include <string>
@@ -12,12 +13,7 @@ namespace kvcaliper::kernels {
 
 namespace {
 
-constexpr int kNeededDriver = 13000; // the runtime is CUDA 13: driver r580
 constexpr std::int64_t kGranularity = std::int64_t{2} << 20;
-
-std::string version_text(int version) {
-    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
 
 [[noreturn]] void unusable(const std::string& reason) {
     throw Error("cuda: " + reason, ErrorKind::impossible_here);
@@ -27,12 +23,11 @@ std::string version_text(int version) {
 /// the version call tells the cases apart: it succeeds with 0.
 int driver_version() {
     int version = 0;
-    if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0) {
-        unusable("no NVIDIA driver is installed");
+    if (cudaDriverGetVersion(&version) != cudaSuccess) {
+        version = 0;
     }
-    if (version < kNeededDriver) {
-        unusable("the NVIDIA driver supports CUDA " + version_text(version) +
-                 ", this build needs CUDA 13.0 (driver 580 or newer)");
+    if (const std::string reason = driver_refusal(version); !reason.empty()) {
+        unusable(reason);
     }
     return version;
 }
@@ -113,7 +108,7 @@ class CudaBackend final : public Backend {
 
     DeviceInfo info() const override {
         const MemoryState memory = memory_state();
-        return {"cuda",       properties_.name, "CUDA " + version_text(driver_),
+        return {"cuda",       properties_.name, "CUDA " + cuda_version_text(driver_),
                 memory.total, memory.available, properties_.multiProcessorCount};
     }
 

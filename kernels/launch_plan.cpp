@@ -71,9 +71,6 @@ void shape_splits(LaunchPlan& plan, const SplitStep& step, const DeviceFacts& fa
     const std::int64_t blocks = step.sequences * step.kv_heads * plan.shape.head_tiles;
     plan.shape.splits = splits > 0 ? splits : choose_splits(step.valid, blocks, facts);
     plan.shape.tokens_per_split = divide_up(step.valid, plan.shape.splits);
-    if (splits == 0) { // rounding up can leave the last ones empty
-        plan.shape.splits = divide_up(step.valid, plan.shape.tokens_per_split);
-    }
     plan.grid = blocks * plan.shape.splits;
     plan.merge_grid = step.sequences * step.kv_heads * step.group;
     plan.shared_bytes = kBlockWarps * plan.heads * (step.value_width + kPartialTail) * kFloat;

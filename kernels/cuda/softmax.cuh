@@ -169,6 +169,9 @@ __global__ void merge_splits(const float* partials, float* out, std::int64_t spl
     }
 }
 
+// The attention kernels ask for one block per multiprocessor at least (launch bounds): left to
+// itself, the assembler aims at more, and spills registers in the narrowest kernel to get there.
+
 /// Where a block of a split attention step works.
 struct BlockPlace {
     std::int64_t sequence, kv_head, split, tile;

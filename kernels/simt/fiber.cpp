@@ -21,11 +21,14 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-#if !defined(__x86_64__)
+// KVCALIPER_UCONTEXT asks for the portable switch, a few hundred times slower, on x86-64 too.
+#if defined(__x86_64__) && !defined(KVCALIPER_UCONTEXT)
+#define KVCALIPER_OWN_SWITCH 1
+#else
 #include <ucontext.h>
 #endif
 
-#if defined(__x86_64__)
+#if defined(KVCALIPER_OWN_SWITCH)
 // Saves what the calling convention asks a callee to keep, exchanges the stacks, and returns by an
 // indirect jump: a `ret` here would be mispredicted each time, the return stack being another
 // fiber's.
@@ -102,7 +105,7 @@ struct Fiber::Switch {
 
     Stack stack;
     std::size_t offset;
-#if defined(__x86_64__)
+#if defined(KVCALIPER_OWN_SWITCH)
     void* fiber = nullptr;
     void* scheduler = nullptr;
 #else
@@ -124,7 +127,7 @@ struct Fiber::Switch {
     void forget_frames();
 };
 
-#if defined(__x86_64__)
+#if defined(KVCALIPER_OWN_SWITCH)
 
 void Fiber::Switch::reset(void (*begin)()) {
     auto* words = reinterpret_cast<std::uintptr_t*>(stack.top() - offset);

@@ -8,12 +8,15 @@ kvcaliper_test(simt_emulator_test simt_emulator_test.cpp
   LIBRARIES kvcaliper_emulated GTest::gtest_main)
 kvcaliper_test(simt_orders_test simt_orders_test.cpp ${simt_support}
   LIBRARIES kvcaliper_emulated kvcaliper_launch_plan GTest::gtest_main)
+kvcaliper_test(simt_offsets_test simt_offsets_test.cpp ${simt_support}
+  LIBRARIES kvcaliper_emulated GTest::gtest_main)
 kvcaliper_test(simt_kernels_test simt_kernels_test.cpp simt_emulated_under_test.cpp ${simt_support}
   LIBRARIES kvcaliper_emulated GTest::gtest_main)
 
-# The same tests on a GPU; skipped with the reason where there is none.
+# The same tests on a GPU, under a name of their own; skipped with the reason where there is none.
 kvcaliper_test(cuda_kernels_test simt_kernels_test.cpp simt_cuda_under_test.cpp ${simt_support}
   LIBRARIES kvcaliper_cuda GTest::gtest_main)
+target_compile_definitions(cuda_kernels_test PRIVATE SimtKernels=CudaKernels)
 kvcaliper_test(cuda_backend_test cuda_backend_test.cpp
   LIBRARIES kvcaliper_cuda kvcaliper_emulated GTest::gtest_main)
 

@@ -3,6 +3,7 @@
 // one program. What the kernels compute on a GPU is cuda_kernels_test's business.
 #include "core/error.h"
 #include "kernels/backend_emulated.h"
+#include "kernels/cuda_driver.h"
 
 #include <gtest/gtest.h>
 
@@ -34,6 +35,14 @@ TEST(CudaBackend, SaysInOneLineWhyItCannotWork) {
 #else
     EXPECT_EQ(reason, "cuda: this build has no CUDA backend (nvcc was not found)");
 #endif
+}
+
+TEST(CudaDriver, IsRefusedWhenAbsentOrOlderThanTheRuntime) {
+    EXPECT_EQ(driver_refusal(0), "no NVIDIA driver is installed");
+    EXPECT_EQ(driver_refusal(12090), "the NVIDIA driver supports CUDA 12.9, this build needs CUDA "
+                                     "13.0 (driver 580 or newer)");
+    EXPECT_EQ(driver_refusal(13000), "");
+    EXPECT_EQ(driver_refusal(13010), "");
 }
 
 TEST(CudaBackend, SaysTheSameEachTime) {

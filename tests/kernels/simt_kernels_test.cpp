@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
+#include <cmath>
 #include <string>
 
 namespace kvcaliper::kernels::test {
@@ -125,6 +125,25 @@ TEST_F(SimtKernels, AttentionSurvivesScoresFarBelowAndAboveZero) {
     AttentionView view = attention_view(2, 1, 64, 200, Element::bf16);
     view.scale = 40.0f;              // exp of the raw scores would overflow or vanish
     EXPECT_LE(error_of(view), 1e-3); // f32 scores of size 1000 carry 1e-4 of absolute error
+}
+
+/// The weights are summed relative to the largest score. If a warp or a split were left out when
+/// the largest is sought, a slot that outweighs all others by more than a float can hold would
+/// overflow.
+TEST_F(SimtKernels, AttentionSurvivesOneOverwhelmingSlotWhereverItIs) {
+    AttentionView view = attention_view(1, 1, 32, 290, Element::bf16);
+    view.scale = 10.0f;
+    for (const std::int64_t slot : {0, 5, 10, 15, 144, 149, 154, 159, 289}) {
+        SCOPED_TRACE(slot);
+        AttentionData data = attention_data(view, ++seed_, 0.01);
+        for (std::int64_t i = 0; i < view.key_width; ++i) {
+            const auto column = static_cast<std::size_t>(i);
+            data.k[static_cast<std::size_t>(slot * view.key_width) + column] =
+                std::copysign(1024.0, data.q[column]);
+        }
+        const Values found = run_step(*backend_, view, data);
+        EXPECT_LE(worst_error(found, reference(view, data), view.value_width), kGate);
+    }
 }
 
 TEST_F(SimtKernels, LatentAttentionAgrees) {

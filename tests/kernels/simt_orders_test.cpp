@@ -94,6 +94,16 @@ TEST(SimtSplits, LatentAttentionAgreesForEveryNumberOfSplits) {
     }
 }
 
+TEST(SimtSplits, TheLaunchOfALargeDeviceAgreesToo) {
+    EmulatedOptions h200;
+    h200.facts = {132, std::int64_t{227} * 1024};
+    const AttentionView view = attention_view(4, 1, 64, 1500);
+    ASSERT_GT(plan_attention(view, h200.facts).shape.splits, 1);
+    const AttentionData data = attention_data(view, 10);
+    const Values found = run_step(*make_emulated_backend(h200), view, data);
+    EXPECT_LE(worst_error(found, reference(view, data), view.value_width), 2e-6);
+}
+
 /// What `step(backend)` moved, counted load by load.
 template <class Step> simt::Stats traffic(const EmulatedOptions& options, Step step) {
     simt::stats() = {};
