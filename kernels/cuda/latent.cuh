@@ -8,32 +8,17 @@
 namespace kvcaliper::kernels {
 inline namespace KVCALIPER_SIMT_BUILD {
 
-/// Scores a few slots for one head and turns the scores into weights.
-template <unsigned Columns, unsigned RopeColumns, unsigned Chunk>
-SIMT_DEVICE void score_latent(float (&scores)[Chunk], RunningSoftmax<Columns>& softmax,
-                              const float (&q_latent)[Columns], const float (&q_rope)[RopeColumns],
-                              const float (&latents)[Chunk][Columns],
-                              const float (&ropes)[Chunk][RopeColumns], std::int64_t left,
-                              float log2_scale) {
-    SIMT_UNROLL
-    for (unsigned j = 0; j < Chunk; ++j) {
-        const float dot =
-            dot_columns<Columns>(q_latent, latents[j]) + dot_columns<RopeColumns>(q_rope, ropes[j]);
-        const float score = log2_scale * warp_sum(dot);
-        scores[j] = j < left ? score : -INFINITY;
-    }
-    softmax.template weigh<Chunk>(scores);
-}
-
-template <class T, unsigned Columns, unsigned RopeColumns, unsigned Heads, unsigned Chunk>
+/// A warp takes one slot at a time: the query and the sums of four heads already take more than
+/// half of the registers there are.
+template <class T, unsigned Columns, unsigned RopeColumns, unsigned Heads>
 __global__ void __launch_bounds__(kBlockThreads, 1)
     attend_latent_split(LatentView view, SplitShape shape, float log2_scale, float* partials) {
     SIMT_DYN_SHARED(float, shared);
     BlockPlace at;
     at.find(1, view.heads, view.valid, Heads, shape);
     const std::int64_t plane = at.sequence * view.slots;
-    const T* const latent = static_cast<const T*>(view.latent) + plane * view.rank;
-    const T* const rope = static_cast<const T*>(view.rope) + plane * view.rope_width;
+    const T* const latents = static_cast<const T*>(view.latent) + plane * view.rank;
+    const T* const ropes = static_cast<const T*>(view.rope) + plane * view.rope_width;
 
     float q_latent[Heads][Columns];
     float q_rope[Heads][RopeColumns];
@@ -44,21 +29,18 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
     for (unsigned head = 0; head < Heads; ++head) {
         softmax[head].clear();
     }
-    for (std::int64_t slot = at.begin + warp_index() * Chunk; slot < at.end;
-         slot += kBlockWarps * Chunk) {
-        float latents[Chunk][Columns];
-        float ropes[Chunk][RopeColumns];
-        load_rows(latents, latent, slot, at.end, view.rank);
-        load_rows(ropes, rope, slot, at.end, view.rope_width);
+    for (std::int64_t slot = at.begin + warp_index(); slot < at.end; slot += kBlockWarps) {
+        float latent[Columns];
+        float rope[RopeColumns];
+        load_row<Columns>(latent, latents + slot * view.rank, view.rank);
+        load_row<RopeColumns>(rope, ropes + slot * view.rope_width, view.rope_width);
         SIMT_UNROLL
         for (unsigned head = 0; head < Heads; ++head) {
-            float scores[Chunk];
-            score_latent(scores, softmax[head], q_latent[head], q_rope[head], latents, ropes,
-                         at.end - slot, log2_scale);
-            SIMT_UNROLL
-            for (unsigned j = 0; j < Chunk; ++j) {
-                softmax[head].add(scores[j], latents[j]);
-            }
+            const float dot = dot_columns<Columns>(q_latent[head], latent) +
+                              dot_columns<RopeColumns>(q_rope[head], rope);
+            float score = log2_scale * warp_sum(dot);
+            softmax[head].template weigh<1>(&score);
+            softmax[head].add(score, latent);
         }
     }
     merge_block(softmax, shared, at, view.rank, shape.splits, partials);

@@ -85,11 +85,10 @@ inline void run(const AttentionView& view, void* workspace, const LaunchSite& si
     merge(plan, view.out, view.value_width, partials, site);
 }
 
-/// One row at a time: four heads of query and sums already take more than half of the registers.
 template <class T>
 void attend_latent(const LatentView& view, const LaunchPlan& plan, float* partials,
                    const LaunchSite& site) {
-    launch(attend_latent_split<T, kLatentColumns, kRopeColumns, kGroupedHeads, 1>, plan.grid,
+    launch(attend_latent_split<T, kLatentColumns, kRopeColumns, kGroupedHeads>, plan.grid,
            kBlockThreads, plan.shared_bytes, site.stream, view, plan.shape, log2_scale(view.scale),
            partials);
 }

@@ -5,9 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -267,6 +265,22 @@ TEST(EmulatorReports, SharedMemoryReadBeforeItIsWrittenAsNaN) {
     EXPECT_TRUE(std::isnan(out[0]));
     EXPECT_TRUE(std::isnan(out[1]));
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+__global__ void write_past_the_end(int index) {
+    SIMT_SHARED(int, fixed, 8);
+    SIMT_DYN_SHARED(int, dynamic);
+    fixed[index] = 1;
+    dynamic[15 - index] = 1;
+}
+
+TEST(EmulatorReports, SharedMemoryOutOfBoundsToAddressSanitizer) {
+    EXPECT_NO_THROW(launch(write_past_the_end, 1, 1, 16 * 4, Stream{}, 7));
+    EXPECT_DEATH(launch(write_past_the_end, 1, 1, 16 * 4, Stream{}, 8), "use-after-poison");
+    EXPECT_DEATH(launch(write_past_the_end, 1, 1, 16 * 4, Stream{}, -1), "use-after-poison");
+    EXPECT_DEATH(launch(write_past_the_end, 1, 1, 8 * 4, Stream{}, 7), "use-after-poison");
+}
+#endif
 
 __global__ void forgotten_barrier(int* out) {
     SIMT_SHARED(int, held, 64);
