@@ -2,7 +2,7 @@
 // Copies new rows into their slots. T only says how many bytes a value has.
 #pragma once
 
-#include "kernels/cuda/softmax.cuh"
+#include "kernels/cuda/rows.cuh"
 #include "kernels/views.h"
 
 namespace kvcaliper::kernels {

@@ -3,7 +3,7 @@
 // its lanes share the columns, and each row it loads serves up to Heads query heads.
 #pragma once
 
-#include "kernels/cuda/softmax.cuh"
+#include "kernels/cuda/split.cuh"
 #include "kernels/views.h"
 
 namespace kvcaliper::kernels {
@@ -31,6 +31,36 @@ SIMT_DEVICE void load_rows(float (&rows)[Chunk][Columns], const T* plane, std::i
     }
 }
 
+/// Scores a chunk of key rows, `left` of which exist, and turns the scores into weights.
+template <unsigned Columns, unsigned Heads, unsigned Chunk>
+SIMT_DEVICE void weigh_rows(float (&weights)[Heads][Chunk],
+                            RunningSoftmax<Columns> (&softmax)[Heads],
+                            const float (&q)[Heads][Columns], const float (&rows)[Chunk][Columns],
+                            std::int64_t left, float log2_scale) {
+    SIMT_UNROLL
+    for (unsigned head = 0; head < Heads; ++head) {
+        SIMT_UNROLL
+        for (unsigned j = 0; j < Chunk; ++j) {
+            const float dot = warp_sum(dot_columns<Columns>(q[head], rows[j]));
+            weights[head][j] = j < left ? log2_scale * dot : -INFINITY;
+        }
+        softmax[head].template weigh<Chunk>(weights[head]);
+    }
+}
+
+template <unsigned Columns, unsigned Heads, unsigned Chunk>
+SIMT_DEVICE void add_rows(RunningSoftmax<Columns> (&softmax)[Heads],
+                          const float (&weights)[Heads][Chunk],
+                          const float (&rows)[Chunk][Columns]) {
+    SIMT_UNROLL
+    for (unsigned head = 0; head < Heads; ++head) {
+        SIMT_UNROLL
+        for (unsigned j = 0; j < Chunk; ++j) {
+            softmax[head].add(weights[head][j], rows[j]);
+        }
+    }
+}
+
 template <class T, unsigned Columns, unsigned Heads, unsigned Chunk>
 __global__ void __launch_bounds__(kBlockThreads, 1)
     attend_split(AttentionView view, SplitShape shape, float log2_scale, float* partials) {
@@ -44,32 +74,15 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
     float q[Heads][Columns];
     load_queries(q, static_cast<const T*>(view.q), view.key_width, at);
     RunningSoftmax<Columns> softmax[Heads];
-    SIMT_UNROLL
-    for (unsigned head = 0; head < Heads; ++head) {
-        softmax[head].clear();
-    }
+    clear_all(softmax);
     for (std::int64_t slot = at.begin + warp_index() * Chunk; slot < at.end;
          slot += kBlockWarps * Chunk) {
         float rows[Chunk][Columns];
-        float scores[Heads][Chunk];
+        float weights[Heads][Chunk];
         load_rows(rows, keys, slot, at.end, view.key_width);
-        SIMT_UNROLL
-        for (unsigned head = 0; head < Heads; ++head) {
-            SIMT_UNROLL
-            for (unsigned j = 0; j < Chunk; ++j) {
-                const float dot = warp_sum(dot_columns<Columns>(q[head], rows[j]));
-                scores[head][j] = slot + j < at.end ? log2_scale * dot : -INFINITY;
-            }
-            softmax[head].template weigh<Chunk>(scores[head]);
-        }
+        weigh_rows(weights, softmax, q, rows, at.end - slot, log2_scale);
         load_rows(rows, values, slot, at.end, view.value_width);
-        SIMT_UNROLL
-        for (unsigned head = 0; head < Heads; ++head) {
-            SIMT_UNROLL
-            for (unsigned j = 0; j < Chunk; ++j) {
-                softmax[head].add(scores[head][j], rows[j]);
-            }
-        }
+        add_rows(softmax, weights, rows);
     }
     merge_block(softmax, shared, at, view.value_width, shape.splits, partials);
 }

@@ -25,10 +25,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
     load_queries(q_latent, static_cast<const T*>(view.q_latent), view.rank, at);
     load_queries(q_rope, static_cast<const T*>(view.q_rope), view.rope_width, at);
     RunningSoftmax<Columns> softmax[Heads];
-    SIMT_UNROLL
-    for (unsigned head = 0; head < Heads; ++head) {
-        softmax[head].clear();
-    }
+    clear_all(softmax);
     for (std::int64_t slot = at.begin + warp_index(); slot < at.end; slot += kBlockWarps) {
         float latent[Columns];
         float rope[RopeColumns];

@@ -3,7 +3,7 @@
 // its row of the state, and walks through the steps in order.
 #pragma once
 
-#include "kernels/cuda/softmax.cuh"
+#include "kernels/cuda/rows.cuh"
 #include "kernels/views.h"
 
 namespace kvcaliper::kernels {

@@ -2,7 +2,7 @@
 // Reads memory and does as little else as it can: the ceiling that decode steps are compared with.
 #pragma once
 
-#include "kernels/cuda/softmax.cuh"
+#include "kernels/cuda/rows.cuh"
 
 namespace kvcaliper::kernels {
 inline namespace KVCALIPER_SIMT_BUILD {
