@@ -12,6 +12,8 @@
 #include <string>
 #include <type_traits>
 
+// NOLINTBEGIN(bugprone-reserved-identifier, bugprone-macro-parentheses): CUDA's own names, and
+// types.
 #define __global__ inline
 #define __launch_bounds__(...)
 #define SIMT_DEVICE inline
@@ -21,6 +23,7 @@
     type* const name = ::kvcaliper::simt::shared_array<type>(count, {__FILE__, __LINE__})
 #define SIMT_DYN_SHARED(type, name)                                                                \
     type* const name = static_cast<type*>(::kvcaliper::simt::dynamic_shared())
+// NOLINTEND(bugprone-reserved-identifier, bugprone-macro-parentheses)
 
 namespace kvcaliper::simt {
 
@@ -37,8 +40,9 @@ enum class Order { forward, reverse, shuffled };
 
 struct Config {
     Order order = Order::forward;
-    std::uint64_t seed = 1;                ///< of shuffled
-    std::int64_t shared_limit = 99 * 1024; ///< static and dynamic shared bytes of a block
+    std::uint64_t seed = 1; ///< of shuffled
+    std::int64_t shared_limit =
+        std::int64_t{99} * 1024; ///< static and dynamic shared bytes of a block
 };
 
 /// Since the program started or the caller last cleared it.

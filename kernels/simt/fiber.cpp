@@ -101,7 +101,7 @@ thread_local Fiber* starting = nullptr;
 
 /// Two saved contexts and, under AddressSanitizer, what it wants to know about both stacks.
 struct Fiber::Switch {
-    explicit Switch(unsigned color) : offset(64 * (color % 64)) {}
+    explicit Switch(unsigned color) : offset(std::size_t{64} * (color % 64)) {}
 
     Stack stack;
     std::size_t offset;

@@ -38,9 +38,10 @@ std::string here(int line) {
 __global__ void reverse_in_block(const int* from, int* to) {
     SIMT_SHARED(int, held, 100);
     const unsigned last = blockDim.x - 1;
-    held[threadIdx.x] = load(from + blockIdx.x * blockDim.x + threadIdx.x);
+    const std::size_t first = std::size_t{blockIdx.x} * blockDim.x;
+    held[threadIdx.x] = load(from + first + threadIdx.x);
     __syncthreads();
-    store(to + blockIdx.x * blockDim.x + threadIdx.x, held[last - threadIdx.x]);
+    store(to + first + threadIdx.x, held[last - threadIdx.x]);
 }
 
 TEST(Emulator, ABarrierSeparatesWritesFromReadsInEveryOrder) {
@@ -66,7 +67,7 @@ TEST(Emulator, ABarrierSeparatesWritesFromReadsInEveryOrder) {
 
 __global__ void shuffle_three_ways(int* out) {
     const int own = static_cast<int>(threadIdx.x);
-    int* const row = out + 3 * threadIdx.x;
+    int* const row = out + std::size_t{3} * threadIdx.x;
     row[0] = __shfl_xor_sync(0xffffffffu, own, 5);
     row[1] = __shfl_down_sync(0xffffffffu, own, 3u);
     row[2] = __shfl_sync(0xffffffffu, own, 7);
@@ -76,7 +77,7 @@ TEST(Emulator, ShufflesFollowCuda) {
     std::vector<int> out(64 * 3);
     launch(shuffle_three_ways, 1, 64, 0, Stream{}, out.data());
     for (int thread = 0; thread < 64; ++thread) {
-        const int* row = out.data() + 3 * thread;
+        const int* row = out.data() + std::ptrdiff_t{3} * thread;
         const int warp = thread / 32 * 32;
         EXPECT_EQ(row[0], warp + (thread % 32 ^ 5));
         EXPECT_EQ(row[1], thread % 32 + 3 < 32 ? thread + 3 : thread);
