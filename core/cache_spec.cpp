@@ -52,9 +52,15 @@ std::optional<Value> value_of(const Names<Value, n>& names, std::string_view nam
 
 } // namespace
 
-std::string_view to_string(Role role) { return name_of(role_names, role); }
-std::optional<Role> role_from(std::string_view name) { return value_of(role_names, name); }
-std::string_view to_string(FormatClass format_class) { return name_of(class_names, format_class); }
+std::string_view to_string(Role role) {
+    return name_of(role_names, role);
+}
+std::optional<Role> role_from(std::string_view name) {
+    return value_of(role_names, name);
+}
+std::string_view to_string(FormatClass format_class) {
+    return name_of(class_names, format_class);
+}
 std::optional<FormatClass> format_class_from(std::string_view name) {
     return value_of(class_names, name);
 }
@@ -149,8 +155,8 @@ std::vector<Factor> unit_factors(const Component& component, const CacheFormats&
     }
     if (format.row_side_bytes == 0 && format.elements_per_block == 1) {
         factors.push_back({component.width_name, component.width});
-        factors.push_back({"bytes per element (" + std::string(format.name) + ")",
-                           format.bytes_per_block});
+        factors.push_back(
+            {"bytes per element (" + std::string(format.name) + ")", format.bytes_per_block});
         return factors;
     }
     factors.push_back({"bytes per row of " + std::to_string(component.width) + " " +
@@ -160,8 +166,8 @@ std::vector<Factor> unit_factors(const Component& component, const CacheFormats&
 }
 
 std::string term_label(const ComponentGroup& group) {
-    std::string label = std::string(to_string(group.kind)) + ", " +
-                        std::string(to_string(group.component.role));
+    std::string label =
+        std::string(to_string(group.kind)) + ", " + std::string(to_string(group.component.role));
     std::replace(label.begin(), label.end(), '_', ' ');
     return label;
 }
@@ -191,7 +197,9 @@ std::string units_name(const Units& units) {
     throw Error("no such kind of units");
 }
 
-bool grows_uncapped(const Units& units) { return units.kind != Units::Kind::constant; }
+bool grows_uncapped(const Units& units) {
+    return units.kind != Units::Kind::constant;
+}
 
 } // namespace
 
@@ -201,16 +209,23 @@ Bytes component_bytes(const Component& component, const CacheFormats& formats, T
     return Bytes(make_term(one, formats, units, "units").value().to_integer());
 }
 
-void check_storable(const CacheSpec& spec, const CacheFormats& formats) {
+std::optional<std::string> storage_problem(const CacheSpec& spec, const CacheFormats& formats) {
     for (const ComponentGroup& group : group_components(spec)) {
         const Component& component = group.component;
         const NumericFormat& format = formats.of(component.format_class);
         if (!storable(format, component.width)) {
-            throw Error(std::string(to_string(component.role)) + " of " +
-                        std::string(to_string(group.kind)) + " layers (" + component.width_name +
-                        " " + std::to_string(component.width) + "): " +
-                        not_storable_reason(format, component.width));
+            return std::string(to_string(component.role)) + " of " +
+                   std::string(to_string(group.kind)) + " layers (" + component.width_name + " " +
+                   std::to_string(component.width) +
+                   "): " + not_storable_reason(format, component.width);
         }
+    }
+    return std::nullopt;
+}
+
+void check_storable(const CacheSpec& spec, const CacheFormats& formats) {
+    if (const auto problem = storage_problem(spec, formats)) {
+        throw Error(*problem);
     }
 }
 
@@ -261,8 +276,8 @@ namespace {
 Ratio slope_at(const CacheSpec& spec, const CacheFormats& formats, Tokens tokens) {
     Ratio slope;
     for (const ComponentGroup& group : group_components(spec)) {
-        slope = slope + make_term(group, formats, group.component.units.slope_at(tokens), "units")
-                            .value();
+        slope = slope +
+                make_term(group, formats, group.component.units.slope_at(tokens), "units").value();
     }
     return slope;
 }

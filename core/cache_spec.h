@@ -42,8 +42,8 @@ struct Units {
     friend bool operator==(const Units&, const Units&) = default;
 };
 
-/// One tensor of one layer. A stored unit has rows × width elements; each row of `width` elements is
-/// quantised on its own (per head for K and V).
+/// One tensor of one layer. A stored unit has rows × width elements; each row of `width` elements
+/// is quantised on its own (per head for K and V).
 struct Component {
     Role role = Role::key;
     std::int64_t rows = 0;
@@ -97,7 +97,10 @@ std::vector<ComponentGroup> group_components(const CacheSpec& spec);
 /// Bytes of one component of one layer, one sequence, at T tokens.
 Bytes component_bytes(const Component& component, const CacheFormats& formats, Tokens tokens);
 
-/// Throws Error ("…: q8_0 can not store rows of 80 …") when a format does not fit a component.
+/// Why a format does not fit a component ("key of full_attention layers (head_dim 80): q8_0 can not
+/// store rows of 80: 32 does not divide 80"), or nothing.
+std::optional<std::string> storage_problem(const CacheSpec& spec, const CacheFormats& formats);
+/// Throws that problem as an Error.
 void check_storable(const CacheSpec& spec, const CacheFormats& formats);
 
 // The figures of a cache, all per sequence.

@@ -128,8 +128,9 @@ ModelPtr load_model(const std::string& model) {
         return read_model(model);
     }
     const std::string near = nearest_word(model, bundled_names());
-    throw Error(model + ": expected a config.json, a folder with one or a bundled name (see `list "
-                        "models`), found none" +
+    throw Error(model +
+                ": expected a config.json, a folder with one or a bundled name (see `list "
+                "models`), found none" +
                 (near.empty() ? "" : "; did you mean " + near + "?"));
 }
 
@@ -148,7 +149,7 @@ std::string bundled_claims_path(const std::string& name) {
 
 std::string nearest_word(const std::string& word, const std::vector<std::string>& known) {
     std::string best;
-    std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+    std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
     for (const std::string& candidate : known) {
         if (const std::size_t distance = edit_distance(word, candidate); distance < best_distance) {
             best = candidate;

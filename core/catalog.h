@@ -28,7 +28,8 @@ std::string data_folder();
 /// All bundled models, by name. Throws Error for a file that can not be read.
 std::vector<CatalogEntry> bundled_models();
 
-/// Reads MODEL: a path to a config.json, a folder, "-", or a bundled name (a near miss is suggested).
+/// Reads MODEL: a path to a config.json, a folder, "-", or a bundled name (a near miss is
+/// suggested).
 ModelPtr load_model(const std::string& model);
 
 /// The models of the product's opening comparison, in the order of the story.

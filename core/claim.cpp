@@ -399,9 +399,8 @@ std::string variant_text(const std::vector<Reading>& readings, bool against) {
     std::vector<std::string> names;
     for (const Reading& reading : readings) {
         const bool departs = against ? reading.other_against : reading.other_model;
-        const std::string& name =
-            against && reading.against ? reading.against->plan.display_name
-                                       : reading.model->plan.display_name;
+        const std::string& name = against && reading.against ? reading.against->plan.display_name
+                                                             : reading.model->plan.display_name;
         if (departs && std::find(names.begin(), names.end(), name) == names.end()) {
             names.push_back(name);
         }
@@ -464,10 +463,9 @@ std::vector<std::string> notes_for(const Claim& claim, const Model& model, bool 
                         format_integer(claim.context.count()) + " is arithmetic only");
     }
     if (claim.quantity == "layer_ratio") {
-        notes.push_back(std::to_string(count_layers(model, LayerKind::sliding_attention)) +
-                        " sliding and " +
-                        std::to_string(count_layers(model, LayerKind::full_attention)) +
-                        " full layers");
+        notes.push_back(
+            std::to_string(count_layers(model, LayerKind::sliding_attention)) + " sliding and " +
+            std::to_string(count_layers(model, LayerKind::full_attention)) + " full layers");
     }
     if (refuted && claim.quantity != "at_most" && !claim.value.empty()) {
         const Interval interval = allowed(claim);
@@ -493,9 +491,16 @@ ClaimResult check_claim(const Claim& claim, const std::vector<CatalogEntry>& cat
                                 unit_readings(claim), format_readings(claim),
                                 has_growth_basis(claim) ? std::vector{false, true}
                                                         : std::vector{false}};
-    const Reading as_written{candidates.models.front(), candidates.againsts.front(),
-                             candidates.units.front().bytes, "", claim.k_format, claim.v_format, "",
-                             false, false, false};
+    const Reading as_written{candidates.models.front(),
+                             candidates.againsts.front(),
+                             candidates.units.front().bytes,
+                             "",
+                             claim.k_format,
+                             claim.v_format,
+                             "",
+                             false,
+                             false,
+                             false};
     formats_of(as_written); // a format that is none is the file's mistake, not a false claim
     const auto readings = cheapest_true(claim, candidates);
     ClaimResult result;

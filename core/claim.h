@@ -16,7 +16,8 @@ struct Claim {
     std::string source;
     std::string model;
     std::string against;  ///< ratio and at_most: the other model (or the same one)
-    std::string quantity; ///< per_token, growth, total, ratio, at_most, fixed, layer_ratio, window, recomputation
+    std::string quantity; ///< per_token, growth, total, ratio, at_most, fixed, layer_ratio, window,
+                          ///< recomputation
     std::string value;
     std::string unit;     ///< KB, KiB, …; empty for pure numbers
     std::string k_format; ///< "auto" when absent

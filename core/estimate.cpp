@@ -36,8 +36,8 @@ void check_settings(const Settings& settings) {
     }
 }
 
-Figure required_figure(const CacheSpec& spec, const CacheFormats& formats,
-                       const Settings& settings, Tokens tokens) {
+Figure required_figure(const CacheSpec& spec, const CacheFormats& formats, const Settings& settings,
+                       Tokens tokens) {
     Figure figure = cache_bytes(spec, formats, tokens);
     if (settings.sequences != 1) {
         figure.name += " × " + format_integer(settings.sequences) + " sequences";
@@ -55,9 +55,9 @@ std::map<std::int64_t, bool> curve_tokens(Tokens from, Tokens to, int points) {
     const double last = std::log(static_cast<double>(to.count()));
     for (int i = 1; i + 1 < points; ++i) {
         const double at = std::exp(first + (last - first) * i / (points - 1));
-        tokens.emplace(std::clamp(static_cast<std::int64_t>(std::llround(at)), from.count(),
-                                  to.count()),
-                       false);
+        tokens.emplace(
+            std::clamp(static_cast<std::int64_t>(std::llround(at)), from.count(), to.count()),
+            false);
     }
     return tokens;
 }
@@ -82,7 +82,9 @@ Estimate estimate(ModelPtr model, const Settings& settings) {
     result.settings = settings;
     result.formats = resolve_formats(settings);
     const CacheSpec& spec = model->spec;
-    check_storable(spec, result.formats);
+    if (const auto problem = storage_problem(spec, result.formats)) {
+        throw Error(model->plan.name + ": " + *problem);
+    }
     result.uncapped = uncapped_bytes_per_token(spec, result.formats);
     result.growth = growth_bytes_per_token(spec, result.formats);
     result.constant = constant_bytes(spec, result.formats);

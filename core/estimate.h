@@ -30,7 +30,8 @@ struct Model {
 };
 using ModelPtr = std::shared_ptr<const Model>;
 
-/// The answer for one model under one setting. All figures are per sequence unless they say otherwise.
+/// The answer for one model under one setting. All figures are per sequence unless they say
+/// otherwise.
 struct Estimate {
     ModelPtr model;
     Settings settings;    ///< as asked
@@ -55,7 +56,8 @@ struct CurvePoint {
     Bytes required;
     bool is_knee = false;
 };
-/// `points` token counts from `from` to `to`, geometrically spaced, both ends and all knees included.
+/// `points` token counts from `from` to `to`, geometrically spaced, both ends and all knees
+/// included.
 std::vector<CurvePoint> curve(const Model& model, const Settings& settings, Tokens from, Tokens to,
                               int points);
 

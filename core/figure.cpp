@@ -19,7 +19,9 @@ Ratio Figure::value() const {
     return sum;
 }
 
-Bytes Figure::bytes() const { return Bytes(value().to_integer()); }
+Bytes Figure::bytes() const {
+    return Bytes(value().to_integer());
+}
 
 namespace {
 
@@ -41,8 +43,8 @@ std::string explain(const Figure& figure) {
     std::string text = figure.name + " = " + number_text(figure.value()) + " B (" +
                        format_bytes(figure.value()) + ")\n";
     for (const Term& term : figure.terms) {
-        text += "  " + term.label + ": " + explain(term) + " = " + number_text(term.value()) +
-                " B\n";
+        text +=
+            "  " + term.label + ": " + explain(term) + " = " + number_text(term.value()) + " B\n";
     }
     if (figure.terms.empty()) {
         text += "  nothing contributes\n";

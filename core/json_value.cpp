@@ -273,7 +273,8 @@ JsonDocument read_json_file(const std::string& path) {
         throw Error(path + ": expected a readable file, found " +
                     (exists ? "one that can not be opened" : "no such file"));
     }
-    if (const auto size = std::filesystem::file_size(path, error); !error && size > max_json_bytes) {
+    if (const auto size = std::filesystem::file_size(path, error);
+        !error && size > max_json_bytes) {
         throw Error(path + ": expected at most 64 MiB of JSON, found " + std::to_string(size) +
                     " bytes");
     }
@@ -283,8 +284,8 @@ JsonDocument read_json_file(const std::string& path) {
 std::string describe(const JsonValue& value) {
     if (const auto* text = value.if_string()) {
         const std::string shown = text->size() > 40 ? text->substr(0, 40) + "..." : *text;
-        return "string " + nlohmann::json(shown).dump(-1, ' ', true,
-                                                      nlohmann::json::error_handler_t::replace);
+        return "string " +
+               nlohmann::json(shown).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
     }
     if (const auto* array = value.if_array()) {
         return "an array of " + std::to_string(array->size());

@@ -19,16 +19,16 @@ class JsonValue {
         std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object>;
 
     JsonValue() : storage_(nullptr) {}
-    JsonValue(std::nullptr_t) : storage_(nullptr) {}            // NOLINT
-    JsonValue(bool value) : storage_(value) {}                  // NOLINT
-    JsonValue(int value) : storage_(std::int64_t{value}) {}     // NOLINT
-    JsonValue(std::int64_t value) : storage_(value) {}          // NOLINT
-    JsonValue(double value) : storage_(value) {}                // NOLINT
-    JsonValue(const char* value) : storage_(std::string(value)) {} // NOLINT
-    JsonValue(std::string value) : storage_(std::move(value)) {}   // NOLINT
+    JsonValue(std::nullptr_t) : storage_(nullptr) {}                    // NOLINT
+    JsonValue(bool value) : storage_(value) {}                          // NOLINT
+    JsonValue(int value) : storage_(std::int64_t{value}) {}             // NOLINT
+    JsonValue(std::int64_t value) : storage_(value) {}                  // NOLINT
+    JsonValue(double value) : storage_(value) {}                        // NOLINT
+    JsonValue(const char* value) : storage_(std::string(value)) {}      // NOLINT
+    JsonValue(std::string value) : storage_(std::move(value)) {}        // NOLINT
     JsonValue(std::string_view value) : storage_(std::string(value)) {} // NOLINT
-    JsonValue(Array value) : storage_(std::move(value)) {}      // NOLINT
-    JsonValue(Object value) : storage_(std::move(value)) {}     // NOLINT
+    JsonValue(Array value) : storage_(std::move(value)) {}              // NOLINT
+    JsonValue(Object value) : storage_(std::move(value)) {}             // NOLINT
 
     bool is_null() const { return std::holds_alternative<std::nullptr_t>(storage_); }
     bool is_object() const { return std::holds_alternative<Object>(storage_); }

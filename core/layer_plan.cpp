@@ -54,12 +54,10 @@ constexpr Field<LatentDims> latent_fields[] = {{"heads", &LatentDims::heads},
 constexpr Field<Mamba1Dims> mamba1_fields[] = {{"inner", &Mamba1Dims::inner},
                                                {"state_size", &Mamba1Dims::state_size},
                                                {"conv_kernel", &Mamba1Dims::conv_kernel}};
-constexpr Field<Mamba2Dims> mamba2_fields[] = {{"inner", &Mamba2Dims::inner},
-                                               {"heads", &Mamba2Dims::heads},
-                                               {"head_width", &Mamba2Dims::head_width},
-                                               {"groups", &Mamba2Dims::groups},
-                                               {"state_size", &Mamba2Dims::state_size},
-                                               {"conv_kernel", &Mamba2Dims::conv_kernel}};
+constexpr Field<Mamba2Dims> mamba2_fields[] = {
+    {"inner", &Mamba2Dims::inner},           {"heads", &Mamba2Dims::heads},
+    {"head_width", &Mamba2Dims::head_width}, {"groups", &Mamba2Dims::groups},
+    {"state_size", &Mamba2Dims::state_size}, {"conv_kernel", &Mamba2Dims::conv_kernel}};
 
 template <typename Dims, std::size_t n>
 void write(JsonValue& json, const Dims& dims, const Field<Dims> (&fields)[n]) {

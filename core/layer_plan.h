@@ -44,9 +44,9 @@ struct AttentionDims {
 /// Latent [tokens][rank] and rotary key [tokens][rope_width], once for all heads.
 struct LatentDims {
     std::int64_t heads = 0;
-    std::int64_t rank = 0;       ///< kv_lora_rank
-    std::int64_t rope_width = 0; ///< qk_rope_head_dim
-    std::int64_t nope_width = 0; ///< qk_nope_head_dim
+    std::int64_t rank = 0;        ///< kv_lora_rank
+    std::int64_t rope_width = 0;  ///< qk_rope_head_dim
+    std::int64_t nope_width = 0;  ///< qk_nope_head_dim
     std::int64_t value_width = 0; ///< v_head_dim
 };
 
@@ -57,7 +57,8 @@ struct Mamba1Dims {
     std::int64_t conv_kernel = 0;
 };
 
-/// Convolution history [inner + 2·groups·state_size][conv_kernel - 1], state [heads][head_width][state_size].
+/// Convolution history [inner + 2·groups·state_size][conv_kernel - 1], state
+/// [heads][head_width][state_size].
 struct Mamba2Dims {
     std::int64_t inner = 0; ///< expand · hidden_size
     std::int64_t heads = 0;

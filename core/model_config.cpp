@@ -77,10 +77,10 @@ void ModelConfig::fail(std::string_view key, std::string_view expected,
     throw input_error(file_, pointer_ + "/" + std::string(spelling), expected, found);
 }
 
-std::int64_t ModelConfig::integer(std::string_view key, const JsonValue& value,
-                                  std::int64_t least, std::int64_t most) const {
-    const auto expected = "an integer from " + std::to_string(least) + " to " +
-                          std::to_string(most);
+std::int64_t ModelConfig::integer(std::string_view key, const JsonValue& value, std::int64_t least,
+                                  std::int64_t most) const {
+    const auto expected =
+        "an integer from " + std::to_string(least) + " to " + std::to_string(most);
     std::optional<std::int64_t> number;
     if (const auto* whole = value.if_integer()) {
         number = *whole;
@@ -97,8 +97,8 @@ std::int64_t ModelConfig::integer(std::string_view key, const JsonValue& value,
 std::optional<std::int64_t> ModelConfig::class_default(std::string_view key) const {
     for (const ClassDefault& entry : architecture_.defaults) {
         if (entry.key == key) {
-            const std::string note = std::string(key) + " absent: class default " +
-                                     std::to_string(entry.value);
+            const std::string note =
+                std::string(key) + " absent: class default " + std::to_string(entry.value);
             if (std::find(default_notes_.begin(), default_notes_.end(), note) ==
                 default_notes_.end()) {
                 default_notes_.push_back(note);

@@ -70,7 +70,9 @@ constexpr std::array<Spelling, 12> spellings = {{{"bfloat16", "bf16"},
 
 } // namespace
 
-std::span<const NumericFormat> numeric_formats() { return formats; }
+std::span<const NumericFormat> numeric_formats() {
+    return formats;
+}
 
 const NumericFormat* find_numeric_format(std::string_view name) {
     for (const Spelling& spelling : spellings) {
@@ -106,8 +108,7 @@ bool storable(const NumericFormat& format, std::int64_t width) {
 
 std::string not_storable_reason(const NumericFormat& format, std::int64_t width) {
     return std::string(format.name) + " can not store rows of " + std::to_string(width) + ": " +
-           std::to_string(format.elements_per_block) + " does not divide " +
-           std::to_string(width);
+           std::to_string(format.elements_per_block) + " does not divide " + std::to_string(width);
 }
 
 Bytes row_bytes(const NumericFormat& format, std::int64_t width) {
@@ -115,8 +116,8 @@ Bytes row_bytes(const NumericFormat& format, std::int64_t width) {
         throw Error(not_storable_reason(format, width));
     }
     const std::int64_t blocks = width / format.elements_per_block;
-    return Bytes(checked_add(checked_multiply(blocks, format.bytes_per_block),
-                             format.row_side_bytes));
+    return Bytes(
+        checked_add(checked_multiply(blocks, format.bytes_per_block), format.row_side_bytes));
 }
 
 } // namespace kvcaliper

@@ -9,8 +9,9 @@ namespace {
 
 /// Characters of a UTF-8 text: bytes that do not continue another.
 std::size_t text_width(const std::string& text) {
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    }));
 }
 
 std::string padded(const std::string& text, std::size_t width, bool right) {

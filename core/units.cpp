@@ -44,9 +44,13 @@ Ratio reduce(Wide numerator, Wide denominator) {
     return Ratio(narrow(numerator / divisor), narrow(denominator / divisor));
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 std::string_view trim(std::string_view text) {
     while (!text.empty() && text.front() == ' ') {
@@ -147,9 +151,13 @@ int digits_for(const Ratio& value, std::int64_t unit) {
 
 } // namespace
 
-std::int64_t checked_add(std::int64_t a, std::int64_t b) { return narrow(Wide{a} + b); }
+std::int64_t checked_add(std::int64_t a, std::int64_t b) {
+    return narrow(Wide{a} + b);
+}
 
-std::int64_t checked_multiply(std::int64_t a, std::int64_t b) { return narrow(Wide{a} * b); }
+std::int64_t checked_multiply(std::int64_t a, std::int64_t b) {
+    return narrow(Wide{a} * b);
+}
 
 Ratio::Ratio(std::int64_t numerator, std::int64_t denominator) {
     if (denominator == 0) {
@@ -287,7 +295,9 @@ std::string format_bytes(const Ratio& bytes) {
            std::string(iec_units[index]);
 }
 
-std::string format_bytes(Bytes bytes) { return format_bytes(Ratio(bytes.count())); }
+std::string format_bytes(Bytes bytes) {
+    return format_bytes(Ratio(bytes.count()));
+}
 
 std::string format_bytes_exact(Bytes bytes) {
     const std::string exact = format_integer(bytes.count()) + " B";

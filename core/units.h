@@ -83,7 +83,8 @@ Bytes parse_bytes(std::string_view text);
 
 /// "1,234,567".
 std::string format_integer(std::int64_t value);
-/// IEC with three or four significant digits: "68.6 KiB", "300 KiB", "10.4 GiB", "0 B". Rounds half up.
+/// IEC with three or four significant digits: "68.6 KiB", "300 KiB", "10.4 GiB", "0 B". Rounds half
+/// up.
 std::string format_bytes(Bytes bytes);
 /// The same for a rational number of bytes (a slope): "5.41 KiB".
 std::string format_bytes(const Ratio& bytes);
@@ -91,7 +92,8 @@ std::string format_bytes(const Ratio& bytes);
 std::string format_bytes_exact(Bytes bytes);
 /// Powers of two as "8K", "128K", "1M"; everything else in digits: "1,000".
 std::string format_tokens(Tokens tokens);
-/// A plain decimal with so many digits after the point, rounded half up: format_decimal(7/2, 1) = "3.5".
+/// A plain decimal with so many digits after the point, rounded half up: format_decimal(7/2, 1) =
+/// "3.5".
 std::string format_decimal(const Ratio& value, int digits);
 
 } // namespace kvcaliper

@@ -16,8 +16,8 @@ struct VerifyOptions {
     std::int64_t seed = 1;
 };
 
-/// The contexts that are sampled for a wish of `context` tokens: a quarter, a half and all of it, and
-/// the two sides of every window that lies within; ascending.
+/// The contexts that are sampled for a wish of `context` tokens: a quarter, a half and all of it,
+/// and the two sides of every window that lies within; ascending.
 std::vector<std::int64_t> verify_contexts(const Model& model, Tokens context);
 
 /// The request: resolved plan, predicted components, contexts, formats. Throws Error for settings

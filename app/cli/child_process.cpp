@@ -106,7 +106,8 @@ pid_t spawn(const std::string& program, const std::vector<std::string>& argument
     posix_spawn_file_actions_adddup2(&actions, child_input, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, child_output, STDOUT_FILENO);
     pid_t child = 0;
-    const int failed = posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
+    const int failed =
+        posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     if (failed != 0) {
         throw Error(program + ": " + std::strerror(failed), ErrorKind::impossible_here);

@@ -29,10 +29,11 @@ std::int64_t count(const std::vector<ClaimResult>& results, ClaimVerdict verdict
 }
 
 std::string summary(const std::vector<ClaimResult>& results) {
-    return std::to_string(results.size()) + " claims: " +
-           std::to_string(count(results, ClaimVerdict::consistent)) + " consistent, " +
-           std::to_string(count(results, ClaimVerdict::only_if)) + " only under another reading, " +
-           std::to_string(count(results, ClaimVerdict::refuted)) + " not consistent";
+    return std::to_string(results.size()) +
+           " claims: " + std::to_string(count(results, ClaimVerdict::consistent)) +
+           " consistent, " + std::to_string(count(results, ClaimVerdict::only_if)) +
+           " only under another reading, " + std::to_string(count(results, ClaimVerdict::refuted)) +
+           " not consistent";
 }
 
 /// Claims are sentences: a paragraph each reads better than a table 200 columns wide.
@@ -55,8 +56,14 @@ void write_paragraphs(const std::vector<ClaimResult>& results, Io& io) {
 }
 
 Table claims_table(const std::vector<ClaimResult>& results) {
-    Table table{{{"id"}, {"verdict"}, {"claim"}, {"claimed", true}, {"computed", true},
-                 {"reading"}, {"notes"}, {"source"}},
+    Table table{{{"id"},
+                 {"verdict"},
+                 {"claim"},
+                 {"claimed", true},
+                 {"computed", true},
+                 {"reading"},
+                 {"notes"},
+                 {"source"}},
                 {}};
     for (const ClaimResult& result : results) {
         table.rows.push_back({result.claim.id, std::string(to_string(result.verdict)),

@@ -75,7 +75,8 @@ void add_format_options(CLI::App& app, Settings& settings) {
 
 void add_settings(CLI::App& app, Options& options) {
     add_context(app, options.settings);
-    app.add_option("-n,--sequences", options.settings.sequences, "sequences held at once (default 1)")
+    app.add_option("-n,--sequences", options.settings.sequences,
+                   "sequences held at once (default 1)")
         ->type_name("N");
     add_format_options(app, options.settings);
     app.add_option("--engine", options.settings.engine, "whose rules: ideal (default)")
@@ -111,22 +112,27 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
 }
 
 void add_figure_commands(CLI::App& app, Options& options, Command& chosen) {
-    CLI::App* estimate = add_command(app, "estimate", "Bytes per token, constant and in total of one model",
-                                     estimate_command, chosen);
+    CLI::App* estimate =
+        add_command(app, "estimate", "Bytes per token, constant and in total of one model",
+                    estimate_command, chosen);
     add_model(*estimate, options);
     add_settings(*estimate, options);
     add_output(*estimate, options.output);
     estimate->add_flag("--layers", options.layers, "what every layer keeps, and what decided it");
     estimate->add_flag("--explain", options.explain, "every term of every figure");
 
-    CLI::App* compare = add_command(app, "compare", "Several models in one table", compare_command, chosen);
+    CLI::App* compare =
+        add_command(app, "compare", "Several models in one table", compare_command, chosen);
     add_models(*compare, options);
     add_settings(*compare, options);
     add_output(*compare, options.output);
-    compare->add_option("--baseline", options.baseline, "the model that ratios refer to (default: the first)")
+    compare
+        ->add_option("--baseline", options.baseline,
+                     "the model that ratios refer to (default: the first)")
         ->type_name("MODEL");
 
-    CLI::App* curve = add_command(app, "curve", "Bytes against tokens, knees included", curve_command, chosen);
+    CLI::App* curve =
+        add_command(app, "curve", "Bytes against tokens, knees included", curve_command, chosen);
     add_models(*curve, options);
     add_settings(*curve, options);
     add_output(*curve, options.output);
@@ -137,12 +143,14 @@ void add_figure_commands(CLI::App& app, Options& options, Command& chosen) {
 }
 
 void add_proof_commands(CLI::App& app, Options& options, Command& chosen) {
-    CLI::App* claims = add_command(app, "claims", "Check published figures: seed (default), gallery or a file",
-                                   claims_command, chosen);
+    CLI::App* claims =
+        add_command(app, "claims", "Check published figures: seed (default), gallery or a file",
+                    claims_command, chosen);
     claims->add_option("FILE", options.subject, "a claims file, or the bundled seed or gallery");
     add_output(*claims, options.output);
 
-    CLI::App* verify = add_command(app, "verify", "Run decode steps and measure the cache", verify_command, chosen);
+    CLI::App* verify = add_command(app, "verify", "Run decode steps and measure the cache",
+                                   verify_command, chosen);
     add_model(*verify, options);
     add_settings(*verify, options);
     add_output(*verify, options.output);
@@ -158,7 +166,8 @@ void add_proof_commands(CLI::App& app, Options& options, Command& chosen) {
 }
 
 void add_other_commands(CLI::App& app, Options& options, Command& chosen) {
-    CLI::App* chart = add_command(app, "chart", "Draw a chart of the window into a file", chart_command, chosen);
+    CLI::App* chart =
+        add_command(app, "chart", "Draw a chart of the window into a file", chart_command, chosen);
     add_models(*chart, options);
     add_settings(*chart, options);
     chart->add_option("-o,--output", options.chart_file, "FILE.svg, FILE.pdf or FILE.png")

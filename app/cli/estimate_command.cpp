@@ -7,7 +7,9 @@
 
 namespace kvcaliper::cli {
 
-std::string bytes_cell(const Ratio& bytes) { return format_bytes(bytes); }
+std::string bytes_cell(const Ratio& bytes) {
+    return format_bytes(bytes);
+}
 
 std::string exact_cell(const Ratio& bytes, TableStyle style) {
     return style == TableStyle::csv || !bytes.is_integer() ? bytes.to_string()
@@ -51,8 +53,8 @@ std::string kinds_text(const Model& model) {
 std::string model_line(const Estimate& estimate) {
     const ModelPlan& plan = estimate.model->plan;
     std::string text = plan.display_name + " (" +
-                       (plan.model_type.empty() ? "no model_type" : plan.model_type) + "): " +
-                       kinds_text(*estimate.model) + " layers";
+                       (plan.model_type.empty() ? "no model_type" : plan.model_type) +
+                       "): " + kinds_text(*estimate.model) + " layers";
     if (plan.max_context) {
         text += ", context up to " + format_integer(plan.max_context->count());
     }
@@ -84,13 +86,20 @@ std::string component_text(const Component& component) {
 }
 
 Table component_table(const Estimate& estimate, TableStyle style) {
-    Table table{{{"component"}, {"kind"}, {"layers", true}, {"elements", true}, {"units"},
-                 {"format"}, {"size", true}, {"bytes", true}},
+    Table table{{{"component"},
+                 {"kind"},
+                 {"layers", true},
+                 {"elements", true},
+                 {"units"},
+                 {"format"},
+                 {"size", true},
+                 {"bytes", true}},
                 {}};
     for (const ComponentGroup& group : group_components(estimate.model->spec)) {
         const Component& component = group.component;
-        const Bytes bytes = component_bytes(component, estimate.formats, estimate.settings.context) *
-                            group.layers * estimate.settings.sequences;
+        const Bytes bytes =
+            component_bytes(component, estimate.formats, estimate.settings.context) * group.layers *
+            estimate.settings.sequences;
         table.rows.push_back({std::string(to_string(component.role)),
                               std::string(to_string(group.kind)), std::to_string(group.layers),
                               std::to_string(component.elements()), component.units.to_string(),
@@ -170,12 +179,12 @@ int estimate_command(const Options& options, Io& io) {
         return answered;
     }
     if (style == TableStyle::csv) {
-        io.out << format_table(options.layers ? layer_table(answer, style)
-                                              : figure_table(answer, style),
-                               style);
+        io.out << format_table(
+            options.layers ? layer_table(answer, style) : figure_table(answer, style), style);
         return answered;
     }
-    io.out << model_line(answer) << "\n" << heading(answer) << "\n\n"
+    io.out << model_line(answer) << "\n"
+           << heading(answer) << "\n\n"
            << format_table(figure_table(answer, style), style) << "\n"
            << format_table(component_table(answer, style), style);
     write_knees(answer, io);
@@ -231,8 +240,14 @@ Table comparison_table(const Comparison& comparison, TableStyle style) {
         return style == TableStyle::csv ? bytes.to_string() : bytes_cell(bytes);
     };
     const std::string total = "at " + format_tokens(comparison.models.front().settings.context);
-    Table table{{{"model"}, {"model_type"}, {"layers"}, {"uncapped/token", true},
-                 {"growth/token", true}, {"constant", true}, {total, true}, {"ratio", true}},
+    Table table{{{"model"},
+                 {"model_type"},
+                 {"layers"},
+                 {"uncapped/token", true},
+                 {"growth/token", true},
+                 {"constant", true},
+                 {total, true},
+                 {"ratio", true}},
                 {}};
     for (std::size_t i = 0; i < comparison.models.size(); ++i) {
         const Estimate& one = comparison.models[i];
@@ -240,8 +255,7 @@ Table comparison_table(const Comparison& comparison, TableStyle style) {
         table.rows.push_back({one.model->plan.display_name, one.model->plan.model_type,
                               kinds_text(*one.model), cell(one.uncapped.value()),
                               cell(one.growth.value()), cell(one.constant.value()),
-                              cell(one.required.value()),
-                              ratio ? format_decimal(*ratio, 4) : "-"});
+                              cell(one.required.value()), ratio ? format_decimal(*ratio, 4) : "-"});
     }
     return table;
 }

@@ -19,8 +19,12 @@ Table model_table() {
 }
 
 Table format_table_of_formats() {
-    Table table{{{"name"}, {"elements/block", true}, {"bytes/block", true}, {"bytes/row", true},
-                 {"used by"}, {"note"}},
+    Table table{{{"name"},
+                 {"elements/block", true},
+                 {"bytes/block", true},
+                 {"bytes/row", true},
+                 {"used by"},
+                 {"note"}},
                 {}};
     for (const NumericFormat& format : numeric_formats()) {
         table.rows.push_back({std::string(format.name), std::to_string(format.elements_per_block),
@@ -59,9 +63,9 @@ JsonValue table_json(const Table& table, const std::string& subject) {
     for (const auto& row : table.rows) {
         JsonValue json;
         for (std::size_t i = 0; i < row.size(); ++i) {
-            json.set(table.columns[i].title,
-                     table.columns[i].number ? JsonValue(std::int64_t{std::stoll(row[i])})
-                                             : JsonValue(row[i]));
+            json.set(table.columns[i].title, table.columns[i].number
+                                                 ? JsonValue(std::int64_t{std::stoll(row[i])})
+                                                 : JsonValue(row[i]));
         }
         rows.push_back(std::move(json));
     }

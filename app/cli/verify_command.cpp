@@ -1,20 +1,254 @@
 // SPDX-License-Identifier: Apache-2.0
+// Starts the verifier as a child process, shows its progress and prints its result.
 #include "app/cli/child_process.h"
 #include "app/cli/commands.h"
 #include "core/catalog.h"
 #include "core/error.h"
 
+#include <cmath>
+#include <cstdio>
 #include <ostream>
 
 namespace kvcaliper::cli {
 
+namespace {
+
+/// What has been heard from the child.
+struct Heard {
+    std::string device;
+    std::optional<JsonValue> result;
+    std::string error;
+};
+
+std::int64_t integer_or(const JsonValue& json, std::string_view key, std::int64_t otherwise) {
+    const JsonValue* value = json.find(key);
+    return value && value->if_integer() ? *value->if_integer() : otherwise;
+}
+
+std::optional<double> number_at(const JsonValue& json, std::string_view key) {
+    const JsonValue* value = json.find(key);
+    if (value && value->if_double()) {
+        return *value->if_double();
+    }
+    if (value && value->if_integer()) {
+        return static_cast<double>(*value->if_integer());
+    }
+    return std::nullopt;
+}
+
+std::string text_or(const JsonValue& json, std::string_view key, const std::string& otherwise) {
+    const JsonValue* value = json.find(key);
+    return value && value->if_string() ? *value->if_string() : otherwise;
+}
+
+std::string formatted(const char* format, double value) {
+    char text[64];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
+}
+
+void show_progress(const JsonValue& line, Io& io) {
+    const std::int64_t total = integer_or(line, "total", 0);
+    if (!io.progress || total <= 0) {
+        return;
+    }
+    const std::int64_t percent = 100 * integer_or(line, "done", 0) / total;
+    io.err << "\rverifying " << percent << " %   " << std::flush;
+}
+
+void check_version(const JsonValue& hello) {
+    const std::string theirs = text_or(hello, "version", "none");
+    if (theirs != version) {
+        throw Error("kvcaliper-verify: expected version " + std::string(version) + ", found " +
+                        theirs,
+                    ErrorKind::impossible_here);
+    }
+}
+
+void hear(const std::string& text, Heard& heard, Io& io) {
+    const JsonValue line = parse_json(text, "kvcaliper-verify").value;
+    const std::string type = text_or(line, "type", "");
+    if (type == "hello") {
+        check_version(line);
+    } else if (type == "progress") {
+        show_progress(line, io);
+    } else if (type == "result") {
+        heard.result = line;
+    } else if (type == "error") {
+        heard.error = text_or(line, "message", "an error without a message");
+    }
+}
+
+// ---- the result for people ------------------------------------------------------------------
+
+Table sample_table(const JsonValue& result, TableStyle style) {
+    Table table{{{"context", true},
+                 {"kind"},
+                 {"component"},
+                 {"layers", true},
+                 {"predicted", true},
+                 {"measured", true},
+                 {"used", true},
+                 {"verdict"}},
+                {}};
+    const auto cell = [&](std::int64_t count) { return exact_cell(Ratio(count), style); };
+    for (const JsonValue& sample : result.array_at("samples")) {
+        const std::int64_t predicted = sample.integer_at("predicted");
+        const std::int64_t requested = sample.integer_at("requested");
+        const std::int64_t used = integer_or(sample, "used", requested);
+        const bool equal = predicted == requested && predicted == used;
+        table.rows.push_back({cell(sample.integer_at("context")), text_or(sample, "kind", ""),
+                              sample.string_at("component"), cell(integer_or(sample, "layers", 0)),
+                              cell(predicted), cell(requested), cell(used),
+                              equal ? "equal" : "differs"});
+    }
+    return table;
+}
+
+std::string device_line(const JsonValue& result) {
+    const JsonValue& device = result.at("device");
+    const std::string driver = text_or(device, "driver", "");
+    return text_or(device, "backend", "?") + ": " + text_or(device, "name", "?") +
+           (driver.empty() ? "" : ", driver " + driver);
+}
+
+void write_slope(const JsonValue& result, Io& io) {
+    const std::string slope = text_or(result, "slope", "");
+    if (slope.empty()) {
+        return;
+    }
+    io.out << "slope: measured " << slope << " B/token, predicted "
+           << text_or(result, "predicted_slope", "?") << " (" << integer_or(result, "slope_from", 0)
+           << " to " << integer_or(result, "slope_to", 0) << " tokens); intercept: measured "
+           << text_or(result, "intercept", "?") << " B, predicted "
+           << text_or(result, "predicted_intercept", "?") << " B\n";
+}
+
+std::string optional_text(const std::optional<double>& value, const char* format, double scale) {
+    return value ? formatted(format, *value * scale) : "-";
+}
+
+/// Outputs against the reference, and speed: memory-bound rows are read rates, compute-bound ones
+/// arithmetic rates.
+Table kernel_table(const JsonValue& kernels) {
+    Table table{{{"context", true},
+                 {"kind"},
+                 {"worst head", true},
+                 {"allowed", true},
+                 {"GB/s", true},
+                 {"of read ceiling", true},
+                 {"GFLOP/s", true},
+                 {"layers run"}},
+                {}};
+    for (const JsonValue& row : *kernels.if_array()) {
+        table.rows.push_back({format_integer(integer_or(row, "context", 0)),
+                              text_or(row, "kind", "?"),
+                              optional_text(number_at(row, "max_error"), "%.1e", 1),
+                              optional_text(number_at(row, "bound"), "%.0e", 1),
+                              optional_text(number_at(row, "bytes_per_second"), "%.1f", 1e-9),
+                              optional_text(number_at(row, "read_fraction"), "%.0f %%", 100),
+                              optional_text(number_at(row, "flops_per_second"), "%.1f", 1e-9),
+                              std::to_string(integer_or(row, "attended_layers", 0)) + " of " +
+                                  std::to_string(integer_or(row, "layers", 0))});
+    }
+    return table;
+}
+
+void write_kernels(const JsonValue& result, TableStyle style, Io& io) {
+    const JsonValue* kernels = result.find("kernels");
+    if (kernels != nullptr && kernels->if_array() != nullptr && !kernels->if_array()->empty()) {
+        io.out << format_table(kernel_table(*kernels), style) << "\n";
+    }
+}
+
+/// What the system saw, beside what was counted.
+void write_device_delta(const JsonValue& result, Io& io) {
+    const JsonValue& last = result.array_at("samples").back();
+    if (const JsonValue* delta = last.find("device_delta"); delta && delta->if_integer()) {
+        io.out << "device: memory in use grew by " << format_integer(*delta->if_integer())
+               << " B for " << format_integer(integer_or(last, "requested", 0)) << " B requested\n";
+    }
+}
+
+void write_memory(const JsonValue& result, Io& io) {
+    const JsonValue* memory = result.find("memory");
+    if (memory == nullptr) {
+        return;
+    }
+    io.out << "memory:";
+    const char* separator = " ";
+    for (const char* part : {"cache", "state", "workspace", "io", "guards"}) {
+        io.out << separator << part << " " << format_bytes(Bytes(integer_or(*memory, part, 0)));
+        separator = ", ";
+    }
+    io.out << "\n";
+}
+
+void write_texts(const JsonValue& result, const char* key, const char* heading, Io& io) {
+    if (const JsonValue* texts = result.find(key); texts && texts->if_array()) {
+        for (const JsonValue& text : *texts->if_array()) {
+            io.out << heading << (text.if_string() ? *text.if_string() : "") << "\n";
+        }
+    }
+}
+
+std::string verdict_line(const std::string& verdict) {
+    if (verdict == "equal") {
+        return "equal: measured memory is what is required, to the byte";
+    }
+    return verdict == "refuted" ? "refuted: the prediction is wrong" : verdict;
+}
+
+void write_result(const Model& model, const Options& options, const JsonValue& result, Io& io) {
+    const TableStyle style = options.output.style();
+    if (style == TableStyle::csv) {
+        io.out << format_table(sample_table(result, style), style);
+        return;
+    }
+    io.out << model.plan.display_name << " measured on " << device_line(result) << "\n"
+           << heading(estimate(std::make_shared<Model>(model), options.settings)) << "\n\n";
+    if (!result.array_at("samples").empty()) {
+        io.out << format_table(sample_table(result, style), style) << "\n";
+        write_kernels(result, style, io);
+        write_slope(result, io);
+        write_device_delta(result, io);
+        write_memory(result, io);
+    }
+    write_texts(result, "notes", "note: ", io);
+    write_texts(result, "reasons", "reason: ", io);
+    io.out << verdict_line(result.string_at("verdict")) << "\n";
+}
+
+std::vector<std::string> child_arguments(const Options& options) {
+    return options.record.empty() ? std::vector<std::string>{}
+                                  : std::vector<std::string>{"--record", options.record};
+}
+
+} // namespace
+
 int verify_command(const Options& options, Io& io) {
     const ModelPtr model = load_model(options.models.front());
     JsonValue request = verify_request(*model, options.settings, options.verify);
-    request.set("cancel_on_eof", true);
+    request.set("cancel_on_eof", true); // a front end that dies takes its run with it
     const std::string program = find_program("KVCALIPER_VERIFY", "kvcaliper-verify");
-    const int code = run_child(program, {}, dump_json(request, -1) + "\n",
-                               [&](const std::string& line) { io.out << line << "\n"; });
+    Heard heard;
+    const int code = run_child(program, child_arguments(options), dump_json(request, -1) + "\n",
+                               [&](const std::string& line) { hear(line, heard, io); });
+    if (io.progress) {
+        io.err << "\r" << std::string(24, ' ') << "\r";
+    }
+    if (!heard.error.empty()) {
+        throw Error(heard.error, code == bad_input ? ErrorKind::input : ErrorKind::impossible_here);
+    }
+    if (!heard.result) {
+        throw Error(program + ": expected a result, found an end with code " + std::to_string(code),
+                    ErrorKind::impossible_here);
+    }
+    if (options.output.json) {
+        io.out << dump_json(*heard.result) << "\n";
+    } else {
+        write_result(*model, options, *heard.result, io);
+    }
     return code > impossible_here ? impossible_here : code;
 }
 

@@ -11,12 +11,12 @@ namespace {
 
 /// K [kv_heads][units][key_width] and V [kv_heads][units][value_width].
 std::vector<Component> attention_components(const AttentionDims& dims) {
-    const Units units = dims.window ? Units{Units::Kind::window, *dims.window}
-                                    : Units{Units::Kind::tokens, 0};
-    return {{Role::key, dims.kv_heads, dims.key_width, "KV heads", "head_dim", FormatClass::k,
-             units},
-            {Role::value, dims.kv_heads, dims.value_width, "KV heads", "head_dim", FormatClass::v,
-             units}};
+    const Units units =
+        dims.window ? Units{Units::Kind::window, *dims.window} : Units{Units::Kind::tokens, 0};
+    return {
+        {Role::key, dims.kv_heads, dims.key_width, "KV heads", "head_dim", FormatClass::k, units},
+        {Role::value, dims.kv_heads, dims.value_width, "KV heads", "head_dim", FormatClass::v,
+         units}};
 }
 
 /// One latent and one rotary key per token, for all heads: not per head, not doubled for V.
@@ -30,7 +30,12 @@ std::vector<Component> latent_components(const LatentDims& dims) {
 void add_conv_state(std::vector<Component>& components, std::int64_t channels,
                     const std::string& channels_name, std::int64_t conv_kernel) {
     if (conv_kernel > 1) {
-        components.push_back({Role::conv_state, 1, channels, "", channels_name, FormatClass::conv,
+        components.push_back({Role::conv_state,
+                              1,
+                              channels,
+                              "",
+                              channels_name,
+                              FormatClass::conv,
                               {Units::Kind::constant, conv_kernel - 1}});
     }
 }
@@ -38,20 +43,29 @@ void add_conv_state(std::vector<Component>& components, std::int64_t channels,
 std::vector<Component> mamba1_components(const Mamba1Dims& dims) {
     std::vector<Component> components;
     add_conv_state(components, dims.inner, "intermediate_size", dims.conv_kernel);
-    components.push_back({Role::recurrent_state, dims.inner, dims.state_size, "intermediate_size",
-                          "state_size", FormatClass::state, {Units::Kind::constant, 1}});
+    components.push_back({Role::recurrent_state,
+                          dims.inner,
+                          dims.state_size,
+                          "intermediate_size",
+                          "state_size",
+                          FormatClass::state,
+                          {Units::Kind::constant, 1}});
     return components;
 }
 
 /// The convolution runs over x, B and C: inner + 2 · groups · state_size channels.
 std::vector<Component> mamba2_components(const Mamba2Dims& dims) {
     std::vector<Component> components;
-    const std::int64_t channels =
-        checked_add(dims.inner, checked_multiply(2, checked_multiply(dims.groups, dims.state_size)));
+    const std::int64_t channels = checked_add(
+        dims.inner, checked_multiply(2, checked_multiply(dims.groups, dims.state_size)));
     add_conv_state(components, channels, "expand·hidden_size + 2·n_groups·state_size",
                    dims.conv_kernel);
-    components.push_back({Role::recurrent_state, checked_multiply(dims.heads, dims.head_width),
-                          dims.state_size, "num_heads·head_dim", "state_size", FormatClass::state,
+    components.push_back({Role::recurrent_state,
+                          checked_multiply(dims.heads, dims.head_width),
+                          dims.state_size,
+                          "num_heads·head_dim",
+                          "state_size",
+                          FormatClass::state,
                           {Units::Kind::constant, 1}});
     return components;
 }

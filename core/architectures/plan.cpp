@@ -64,9 +64,9 @@ std::int64_t head_width(const ModelConfig& config, std::int64_t heads, Notes& no
                     std::to_string(hidden));
     }
     const std::int64_t width = hidden / heads;
-    notes.push_back("head_dim absent: hidden_size / num_attention_heads = " +
-                    std::to_string(width) +
-                    (hidden % heads == 0 ? "" : " (rounded down: it does not divide)"));
+    notes.push_back(
+        "head_dim absent: hidden_size / num_attention_heads = " + std::to_string(width) +
+        (hidden % heads == 0 ? "" : " (rounded down: it does not divide)"));
     return width;
 }
 
@@ -126,8 +126,8 @@ AttentionDims attention_dims(const ModelConfig& config, const Architecture& row,
 /// sliding_window, where the type has one and nothing switches it off. 0 means disabled (vLLM).
 std::optional<std::int64_t> window_of(const ModelConfig& config, const Architecture& row,
                                       Notes& notes) {
-    const bool switched = row.layout == Layout::use_sliding_window ||
-                          row.layout == Layout::use_sliding_window_all;
+    const bool switched =
+        row.layout == Layout::use_sliding_window || row.layout == Layout::use_sliding_window_all;
     if (switched && !config.flag("use_sliding_window", false)) {
         if (config.has("sliding_window")) {
             notes.push_back("use_sliding_window is not true: sliding_window is ignored");
@@ -214,7 +214,8 @@ std::vector<LayerChoice> choose_layers(const ModelConfig& config, const Architec
                           : std::vector<LayerChoice>(layers);
     }
     if (words.size() < layers) {
-        config.fail("layer_types", "at least num_hidden_layers (" + std::to_string(layers) + ") words",
+        config.fail("layer_types",
+                    "at least num_hidden_layers (" + std::to_string(layers) + ") words",
                     std::to_string(words.size()));
     }
     if (words.size() > layers) {
@@ -297,8 +298,8 @@ std::vector<LayerPlan> plan_mamba2(const ModelConfig& config, std::size_t layers
     dims.state_size = config.required("state_size", 1'000'000);
     dims.conv_kernel = config.required("conv_kernel", 1'000'000);
     if (dims.inner != checked_multiply(dims.heads, dims.head_width)) {
-        config.fail("num_heads", "num_heads × head_dim = expand × hidden_size = " +
-                                     std::to_string(dims.inner),
+        config.fail("num_heads",
+                    "num_heads × head_dim = expand × hidden_size = " + std::to_string(dims.inner),
                     std::to_string(dims.heads) + " × " + std::to_string(dims.head_width));
     }
     return {layers, {LayerKind::mamba2, dims, "model_type: Mamba-2"}};
@@ -322,13 +323,30 @@ std::vector<LayerPlan> plan_layers(const ModelConfig& config, const Architecture
 // ---- unknown types ------------------------------------------------------------------------------
 
 /// Keys that say a model keeps something a plain transformer does not.
-constexpr std::array unplain_keys = {
-    "kv_lora_rank",          "index_head_dim",       "state_size",         "mamba_d_state",
-    "ssm_state_size",        "linear_num_key_heads", "linear_attn_config", "attention_chunk_size",
-    "num_kv_shared_layers",  "compress_ratios",      "block_configs",      "hybrid_override_pattern",
-    "conv_L_cache",          "lru_width",            "attn_layer_indices", "per_layer_config",
-    "cross_attention_layers", "is_encoder_decoder",   "layers_block_type",  "block_types",
-    "attn_type_list",        "hybrid_layer_pattern", "use_cla",            "full_attention_interval"};
+constexpr std::array unplain_keys = {"kv_lora_rank",
+                                     "index_head_dim",
+                                     "state_size",
+                                     "mamba_d_state",
+                                     "ssm_state_size",
+                                     "linear_num_key_heads",
+                                     "linear_attn_config",
+                                     "attention_chunk_size",
+                                     "num_kv_shared_layers",
+                                     "compress_ratios",
+                                     "block_configs",
+                                     "hybrid_override_pattern",
+                                     "conv_L_cache",
+                                     "lru_width",
+                                     "attn_layer_indices",
+                                     "per_layer_config",
+                                     "cross_attention_layers",
+                                     "is_encoder_decoder",
+                                     "layers_block_type",
+                                     "block_types",
+                                     "attn_type_list",
+                                     "hybrid_layer_pattern",
+                                     "use_cla",
+                                     "full_attention_interval"};
 
 bool says_something(const JsonValue* value) {
     return value != nullptr && !value->is_null() && !(value->if_bool() && !*value->if_bool());
@@ -367,16 +385,16 @@ void note_long_windows(ModelPlan& plan) {
     for (const LayerPlan& layer : plan.layers) {
         const auto* dims = std::get_if<AttentionDims>(&layer.dims);
         if (dims && dims->window && plan.max_context && *dims->window > plan.max_context->count()) {
-            plan.notes.push_back("window " + format_integer(*dims->window) +
-                                 " exceeds the context of " +
-                                 format_integer(plan.max_context->count()) +
-                                 ": it never fills, so the cache grows");
+            plan.notes.push_back(
+                "window " + format_integer(*dims->window) + " exceeds the context of " +
+                format_integer(plan.max_context->count()) + ": it never fills, so the cache grows");
             return;
         }
     }
 }
 
-std::string text_member(const JsonValue& value, std::string_view key, const std::string& otherwise) {
+std::string text_member(const JsonValue& value, std::string_view key,
+                        const std::string& otherwise) {
     const JsonValue* member = value.find(key);
     return member && member->if_string() ? *member->if_string() : otherwise;
 }

@@ -11,55 +11,152 @@ namespace {
 
 // Class defaults: configuration_*.py of transformers 5.24.
 const Architecture table[] = {
-    {"gpt2", PlanRule::attention, Layout::full, KvHeads::all, 0,
+    {"gpt2",
+     PlanRule::attention,
+     Layout::full,
+     KvHeads::all,
+     0,
      {{"max_position_embeddings", 1024}, {"num_attention_heads", 12}}},
-    {"llama", PlanRule::attention, Layout::full, KvHeads::standard, 0,
+    {"llama",
+     PlanRule::attention,
+     Layout::full,
+     KvHeads::standard,
+     0,
      {{"max_position_embeddings", 2048}, {"num_attention_heads", 32}}},
-    {"mistral", PlanRule::attention, Layout::window_if_set, KvHeads::standard, 0,
-     {{"max_position_embeddings", 131072}, {"num_attention_heads", 32},
-      {"num_key_value_heads", 8}, {"sliding_window", 4096}}},
-    {"mixtral", PlanRule::attention, Layout::window_if_set, KvHeads::standard, 0,
-     {{"max_position_embeddings", 131072}, {"num_attention_heads", 32},
+    {"mistral",
+     PlanRule::attention,
+     Layout::window_if_set,
+     KvHeads::standard,
+     0,
+     {{"max_position_embeddings", 131072},
+      {"num_attention_heads", 32},
+      {"num_key_value_heads", 8},
+      {"sliding_window", 4096}}},
+    {"mixtral",
+     PlanRule::attention,
+     Layout::window_if_set,
+     KvHeads::standard,
+     0,
+     {{"max_position_embeddings", 131072},
+      {"num_attention_heads", 32},
       {"num_key_value_heads", 8}}},
-    {"qwen2", PlanRule::attention, Layout::use_sliding_window, KvHeads::standard, 0,
-     {{"max_position_embeddings", 32768}, {"num_attention_heads", 32},
-      {"num_key_value_heads", 32}, {"sliding_window", 4096}, {"max_window_layers", 28}}},
-    {"qwen3", PlanRule::attention, Layout::use_sliding_window, KvHeads::standard, 0,
-     {{"max_position_embeddings", 32768}, {"num_attention_heads", 32},
-      {"num_key_value_heads", 32}, {"head_dim", 128}, {"sliding_window", 4096},
+    {"qwen2",
+     PlanRule::attention,
+     Layout::use_sliding_window,
+     KvHeads::standard,
+     0,
+     {{"max_position_embeddings", 32768},
+      {"num_attention_heads", 32},
+      {"num_key_value_heads", 32},
+      {"sliding_window", 4096},
+      {"max_window_layers", 28}}},
+    {"qwen3",
+     PlanRule::attention,
+     Layout::use_sliding_window,
+     KvHeads::standard,
+     0,
+     {{"max_position_embeddings", 32768},
+      {"num_attention_heads", 32},
+      {"num_key_value_heads", 32},
+      {"head_dim", 128},
+      {"sliding_window", 4096},
       {"max_window_layers", 28}}},
     // No head_dim default here, unlike the dense qwen3.
-    {"qwen3_moe", PlanRule::attention, Layout::use_sliding_window_all, KvHeads::standard, 0,
-     {{"max_position_embeddings", 32768}, {"num_attention_heads", 32},
-      {"num_key_value_heads", 4}, {"sliding_window", 4096}}},
-    {"gemma2", PlanRule::attention, Layout::period, KvHeads::standard, 2,
-     {{"max_position_embeddings", 8192}, {"num_attention_heads", 8}, {"num_key_value_heads", 4},
-      {"head_dim", 256}, {"sliding_window", 4096}}},
-    {"gemma3_text", PlanRule::attention, Layout::period, KvHeads::standard, 6,
-     {{"max_position_embeddings", 131072}, {"num_attention_heads", 8}, {"num_key_value_heads", 4},
-      {"head_dim", 256}, {"sliding_window", 4096}}},
-    {"deepseek_v2", PlanRule::mla, Layout::full, KvHeads::all, 0,
-     {{"max_position_embeddings", 2048}, {"num_attention_heads", 32}, {"kv_lora_rank", 512},
-      {"qk_rope_head_dim", 64}, {"qk_nope_head_dim", 128}, {"v_head_dim", 128}}},
-    {"deepseek_v3", PlanRule::mla, Layout::full, KvHeads::all, 0,
-     {{"max_position_embeddings", 4096}, {"num_attention_heads", 128}, {"kv_lora_rank", 512},
-      {"qk_rope_head_dim", 64}, {"qk_nope_head_dim", 128}, {"v_head_dim", 128}}},
-    {"gpt_oss", PlanRule::attention, Layout::period, KvHeads::standard, 2,
-     {{"max_position_embeddings", 131072}, {"num_attention_heads", 64},
-      {"num_key_value_heads", 8}, {"head_dim", 64}, {"sliding_window", 128}}},
-    {"falcon", PlanRule::attention, Layout::full, KvHeads::falcon, 0,
+    {"qwen3_moe",
+     PlanRule::attention,
+     Layout::use_sliding_window_all,
+     KvHeads::standard,
+     0,
+     {{"max_position_embeddings", 32768},
+      {"num_attention_heads", 32},
+      {"num_key_value_heads", 4},
+      {"sliding_window", 4096}}},
+    {"gemma2",
+     PlanRule::attention,
+     Layout::period,
+     KvHeads::standard,
+     2,
+     {{"max_position_embeddings", 8192},
+      {"num_attention_heads", 8},
+      {"num_key_value_heads", 4},
+      {"head_dim", 256},
+      {"sliding_window", 4096}}},
+    {"gemma3_text",
+     PlanRule::attention,
+     Layout::period,
+     KvHeads::standard,
+     6,
+     {{"max_position_embeddings", 131072},
+      {"num_attention_heads", 8},
+      {"num_key_value_heads", 4},
+      {"head_dim", 256},
+      {"sliding_window", 4096}}},
+    {"deepseek_v2",
+     PlanRule::mla,
+     Layout::full,
+     KvHeads::all,
+     0,
+     {{"max_position_embeddings", 2048},
+      {"num_attention_heads", 32},
+      {"kv_lora_rank", 512},
+      {"qk_rope_head_dim", 64},
+      {"qk_nope_head_dim", 128},
+      {"v_head_dim", 128}}},
+    {"deepseek_v3",
+     PlanRule::mla,
+     Layout::full,
+     KvHeads::all,
+     0,
+     {{"max_position_embeddings", 4096},
+      {"num_attention_heads", 128},
+      {"kv_lora_rank", 512},
+      {"qk_rope_head_dim", 64},
+      {"qk_nope_head_dim", 128},
+      {"v_head_dim", 128}}},
+    {"gpt_oss",
+     PlanRule::attention,
+     Layout::period,
+     KvHeads::standard,
+     2,
+     {{"max_position_embeddings", 131072},
+      {"num_attention_heads", 64},
+      {"num_key_value_heads", 8},
+      {"head_dim", 64},
+      {"sliding_window", 128}}},
+    {"falcon",
+     PlanRule::attention,
+     Layout::full,
+     KvHeads::falcon,
+     0,
      {{"max_position_embeddings", 2048}, {"num_attention_heads", 71}}},
-    {"mamba", PlanRule::mamba1, Layout::full, KvHeads::all, 0,
+    {"mamba",
+     PlanRule::mamba1,
+     Layout::full,
+     KvHeads::all,
+     0,
      {{"state_size", 16}, {"conv_kernel", 4}, {"expand", 2}}},
-    {"falcon_mamba", PlanRule::mamba1, Layout::full, KvHeads::all, 0,
+    {"falcon_mamba",
+     PlanRule::mamba1,
+     Layout::full,
+     KvHeads::all,
+     0,
      {{"state_size", 16}, {"conv_kernel", 4}, {"expand", 2}}},
-    {"mamba2", PlanRule::mamba2, Layout::full, KvHeads::all, 0,
-     {{"state_size", 128}, {"conv_kernel", 4}, {"expand", 2}, {"n_groups", 8},
-      {"num_heads", 128}, {"head_dim", 64}}},
+    {"mamba2",
+     PlanRule::mamba2,
+     Layout::full,
+     KvHeads::all,
+     0,
+     {{"state_size", 128},
+      {"conv_kernel", 4},
+      {"expand", 2},
+      {"n_groups", 8},
+      {"num_heads", 128},
+      {"head_dim", 64}}},
 };
 
 // The plain transformer an unknown type is read as: transformers' own order of decisions.
-const Architecture generic{"", PlanRule::attention, Layout::window_if_set, KvHeads::standard, 0, {}};
+const Architecture generic{"", PlanRule::attention, Layout::window_if_set, KvHeads::standard, 0,
+                           {}};
 
 struct Word {
     std::string_view from;
@@ -67,9 +164,8 @@ struct Word {
 };
 
 // Kimi K2's hub config is DeepSeek-V3 under its own name; Falcon's first files said RefinedWeb.
-constexpr Word type_names[] = {{"kimi_k2", "deepseek_v3"},
-                               {"RefinedWeb", "falcon"},
-                               {"RefinedWebModel", "falcon"}};
+constexpr Word type_names[] = {
+    {"kimi_k2", "deepseek_v3"}, {"RefinedWeb", "falcon"}, {"RefinedWebModel", "falcon"}};
 
 constexpr Word wrappers[] = {{"gemma3", "gemma3_text"}, {"mistral3", "mistral"},
                              {"llava", "llama"},        {"llava_next", "llama"},
@@ -154,7 +250,9 @@ std::string keys_text(const Architecture& row) {
 
 } // namespace
 
-std::span<const Architecture> architecture_table() { return table; }
+std::span<const Architecture> architecture_table() {
+    return table;
+}
 
 const Architecture* find_architecture(std::string_view model_type) {
     for (const Word& name : type_names) {
@@ -171,7 +269,9 @@ const Architecture* find_architecture(std::string_view model_type) {
     return nullptr;
 }
 
-const Architecture& generic_architecture() { return generic; }
+const Architecture& generic_architecture() {
+    return generic;
+}
 
 std::string_view wrapped_model_type(std::string_view wrapper) {
     for (const Word& known : wrappers) {
@@ -194,11 +294,11 @@ std::span<const std::string_view> key_aliases(std::string_view key) {
 std::vector<ArchitectureInfo> known_architectures() {
     std::vector<ArchitectureInfo> infos;
     for (const Architecture& row : table) {
-        infos.push_back(
-            {std::string(row.model_type), std::string(rule_text(row)), keys_text(row)});
+        infos.push_back({std::string(row.model_type), std::string(rule_text(row)), keys_text(row)});
     }
     for (const Word& name : type_names) {
-        infos.push_back({std::string(name.from), "as " + std::string(name.to), "as " + std::string(name.to)});
+        infos.push_back(
+            {std::string(name.from), "as " + std::string(name.to), "as " + std::string(name.to)});
     }
     for (const Word& wrapper : wrappers) {
         infos.push_back({std::string(wrapper.from),

@@ -14,11 +14,11 @@ enum class PlanRule { attention, mla, mamba1, mamba2 };
 
 /// Which attention layers have a window when no layer_types list says so.
 enum class Layout {
-    full,                  ///< none
-    window_if_set,         ///< all, when sliding_window is set
-    use_sliding_window,    ///< index >= max_window_layers, when use_sliding_window is true
+    full,                   ///< none
+    window_if_set,          ///< all, when sliding_window is set
+    use_sliding_window,     ///< index >= max_window_layers, when use_sliding_window is true
     use_sliding_window_all, ///< all, when use_sliding_window is true
-    period,                ///< all but every p-th: layer i is full when (i + 1) mod p = 0
+    period,                 ///< all but every p-th: layer i is full when (i + 1) mod p = 0
 };
 
 /// How the number of KV heads is found.

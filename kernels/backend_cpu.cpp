@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backend for machines without a GPU: all threads, the widest vectors the processor has.
+#include "kernels/backend_cpu.h"
+
+#include "core/error.h"
+#include "kernels/parallel.h"
+#include "kernels/system_memory.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <vector>
+
+namespace kvcaliper::kernels {
+namespace {
+
+void require(bool condition, const char* message) {
+    if (!condition)
+        throw Error(std::string("cpu backend: ") + message);
+}
+
+std::int64_t padded(std::int64_t width) {
+    return (width + scratch_padding - 1) / scratch_padding * scratch_padding;
+}
+
+/// One attention step in the terms both caches share: which queries read which keys.
+struct Step {
+    std::int64_t sequences, groups, heads; ///< groups of heads that share their keys
+    std::int64_t key_width, rope_width, value_width, slots, valid;
+    float scale;
+    bool bf16;
+};
+
+Step step_of(const AttentionView& v) {
+    require(v.kv_heads > 0 && v.heads > 0 && v.heads % v.kv_heads == 0,
+            "heads must be a multiple of kv_heads");
+    require(v.key_width > 0 && v.value_width > 0, "widths must be positive");
+    require(v.valid > 0 && v.valid <= v.slots, "valid must be between 1 and slots");
+    require(v.element != Element::f32, "no attention kernel for f32 yet");
+    return {
+        v.sequences, v.kv_heads, v.heads / v.kv_heads,      v.key_width, 0, v.value_width, v.slots,
+        v.valid,     v.scale,    v.element == Element::bf16};
+}
+
+Step step_of(const LatentView& v) {
+    require(v.heads > 0 && v.rank > 0 && v.rope_width >= 0, "widths must be positive");
+    require(v.valid > 0 && v.valid <= v.slots, "valid must be between 1 and slots");
+    require(v.element != Element::f32, "no attention kernel for f32 yet");
+    return {v.sequences, 1,       v.heads, v.rank,  v.rope_width,
+            v.rank,      v.slots, v.valid, v.scale, v.element == Element::bf16};
+}
+
+/// How a step is cut into tasks and where each keeps its floats in the workspace.
+struct Cut {
+    std::int64_t splits, tokens, task_floats, scratch_floats;
+};
+
+Cut cut_of(const Step& step) {
+    const std::int64_t pieces = step.sequences * step.groups;
+    const std::int64_t wanted =
+        std::max<std::int64_t>(1, (4 * thread_count() + pieces - 1) / pieces);
+    const std::int64_t most = (step.valid + 127) / 128; // shorter pieces cost more than they share
+    const std::int64_t splits = std::clamp<std::int64_t>(wanted, 1, most);
+    const std::int64_t tokens = (step.valid + splits - 1) / splits;
+    const std::int64_t scratch =
+        step.heads * (padded(step.key_width) + padded(step.rope_width)) + 4 * token_block;
+    const std::int64_t partial = step.heads * (padded(step.value_width) + 2);
+    return {(step.valid + tokens - 1) / tokens, tokens, padded(scratch + partial), scratch};
+}
+
+std::int64_t workspace_of(const Step& step) {
+    const Cut cut = cut_of(step);
+    return step.sequences * step.groups * cut.splits * cut.task_floats * 4;
+}
+
+/// The pieces of one (sequence, group), merged: out = Σ e^(m_i - m) o_i / Σ e^(m_i - m) l_i.
+void merge(const Step& step, const Cut& cut, const float* tasks, float* out) {
+    const std::int64_t stride = padded(step.value_width);
+    for (std::int64_t h = 0; h < step.heads; ++h) {
+        const auto maximum = [&](std::int64_t s) {
+            return tasks[s * cut.task_floats + cut.scratch_floats + step.heads * stride + h];
+        };
+        float top = -std::numeric_limits<float>::infinity();
+        for (std::int64_t s = 0; s < cut.splits; ++s)
+            top = std::max(top, maximum(s));
+        float sum = 0;
+        std::fill_n(out + h * step.value_width, step.value_width, 0.0f);
+        for (std::int64_t s = 0; s < cut.splits; ++s) {
+            const float* partial = tasks + s * cut.task_floats + cut.scratch_floats;
+            const float factor = std::exp(maximum(s) - top);
+            sum += factor * partial[step.heads * stride + step.heads + h];
+            for (std::int64_t i = 0; i < step.value_width; ++i)
+                out[h * step.value_width + i] += factor * partial[h * stride + i];
+        }
+        for (std::int64_t i = 0; i < step.value_width; ++i)
+            out[h * step.value_width + i] /= sum;
+    }
+}
+
+/// The task of one split, given the rows of its (sequence, group).
+AttendTask task_of(const Step& step, const Cut& cut, float* memory, std::int64_t split) {
+    AttendTask task{};
+    task.value_width = step.value_width;
+    task.heads = step.heads;
+    task.first = split * cut.tokens;
+    task.last = std::min(step.valid, task.first + cut.tokens);
+    task.scale = step.scale;
+    task.bf16 = step.bf16;
+    task.scratch = memory;
+    task.partial = memory + cut.scratch_floats;
+    task.maxima = task.partial + step.heads * padded(step.value_width);
+    task.sums = task.maxima + step.heads;
+    return task;
+}
+
+template <typename Rows>
+void run_step(const VectorKernels& kernels, const Step& step, void* workspace, float* out,
+              const Rows& rows) {
+    const Cut cut = cut_of(step);
+    float* memory = static_cast<float*>(workspace);
+    const std::int64_t pieces = step.sequences * step.groups;
+    parallel_for(pieces * cut.splits, [&](std::int64_t i) {
+        AttendTask task = task_of(step, cut, memory + i * cut.task_floats, i % cut.splits);
+        rows(i / cut.splits, task);
+        kernels.attend(task);
+    });
+    const auto merge_piece = [&](std::int64_t piece) {
+        merge(step, cut, memory + piece * cut.splits * cut.task_floats,
+              out + piece * step.heads * step.value_width);
+    };
+    parallel_for(pieces, merge_piece);
+}
+
+class CpuBackend final : public Backend {
+  public:
+    explicit CpuBackend(const VectorKernels& kernels) : kernels_(kernels) {}
+
+    DeviceInfo info() const override {
+        DeviceInfo info;
+        info.backend = "cpu";
+        info.multiprocessors = thread_count();
+        info.name = processor_name() + ", " + std::to_string(info.multiprocessors) +
+                    (info.multiprocessors == 1 ? " thread, " : " threads, ") + kernels_.name;
+        info.memory_bytes = total_memory();
+        info.available_bytes = available_memory();
+        return info;
+    }
+
+    void* allocate(std::int64_t bytes) override {
+        if (large(bytes))
+            return map_memory(bytes);
+        void* memory = std::aligned_alloc(256, static_cast<std::size_t>((bytes + 255) / 256 * 256));
+        if (memory == nullptr)
+            throw Error("out of memory for " + std::to_string(bytes) + " bytes",
+                        ErrorKind::impossible_here);
+        return memory;
+    }
+
+    void release(void* memory, std::int64_t bytes) noexcept override {
+        large(bytes) ? unmap_memory(memory, bytes) : std::free(memory);
+    }
+
+    void fill(void* memory, unsigned char byte, std::int64_t bytes) override {
+        in_pieces(bytes, [&](std::int64_t at, std::size_t size) {
+            std::memset(static_cast<unsigned char*>(memory) + at, byte, size);
+        });
+    }
+    void write(void* device, const void* host, std::int64_t bytes) override {
+        copy(device, host, bytes);
+    }
+    void read(void* host, const void* device, std::int64_t bytes) override {
+        copy(host, device, bytes);
+    }
+
+    MemorySample sample() override {
+        MemorySample sample;
+        sample.used_bytes = resident_bytes();
+        sample.granularity = page_bytes();
+        if (!sample.used_bytes)
+            sample.unavailable = "/proc/self/statm can not be read";
+        return sample;
+    }
+
+    std::int64_t workspace_bytes(const AttentionView& view) const override {
+        return workspace_of(step_of(view));
+    }
+    std::int64_t workspace_bytes(const LatentView& view) const override {
+        return workspace_of(step_of(view));
+    }
+
+    void append(const AppendView& view) override;
+    void attend(const AttentionView& view, void* workspace) override;
+    void attend(const LatentView& view, void* workspace) override;
+    void step(const Mamba1View& view) override;
+    void synchronize() override {}
+
+    double read_bandwidth() override;
+    // f32 sums over up to a million tokens and an exp good to 2e-7; measured worst heads stay below
+    // a fifth of this, while one changed cache element shows as 1e-4 or more.
+    double attention_bound(Element) const override { return 1e-5; }
+    double state_bound() const override { return 5e-6; }
+
+  private:
+    /// Pages of their own from one MiB on, so that memory given back leaves the process.
+    static bool large(std::int64_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+        return bytes < 0; // the sanitizer guards what comes from malloc
+#else
+        return bytes >= (1 << 20);
+#endif
+    }
+
+    template <typename Do> static void in_pieces(std::int64_t bytes, const Do& work) {
+        constexpr std::int64_t piece = 4 << 20;
+        parallel_for((bytes + piece - 1) / piece, [&](std::int64_t i) {
+            work(i * piece, static_cast<std::size_t>(std::min(piece, bytes - i * piece)));
+        });
+    }
+
+    static void copy(void* to, const void* from, std::int64_t bytes) {
+        in_pieces(bytes, [&](std::int64_t at, std::size_t size) {
+            std::memcpy(static_cast<unsigned char*>(to) + at,
+                        static_cast<const unsigned char*>(from) + at, size);
+        });
+    }
+
+    const VectorKernels& kernels_;
+};
+
+void CpuBackend::append(const AppendView& v) {
+    require(v.slots > 0 && v.width > 0 && v.rows > 0 && v.first >= 0, "empty append");
+    const std::int64_t row_bytes = v.width * element_bytes(v.element);
+    const auto* source = static_cast<const unsigned char*>(v.source);
+    auto* plane = static_cast<unsigned char*>(v.plane);
+    // A token that a later one of the same call overwrites is not written at all, so the order of
+    // writes within one ring slot never matters.
+    const std::int64_t start = std::max<std::int64_t>(0, v.count - v.slots);
+    const auto append_row = [&](std::int64_t i) {
+        const std::int64_t sequence = i / v.rows, row = i % v.rows;
+        for (std::int64_t t = start; t < v.count; ++t) {
+            const std::int64_t slot = (v.first + t) % v.slots;
+            std::memcpy(plane + (i * v.slots + slot) * row_bytes,
+                        source + ((sequence * v.count + t) * v.rows + row) * row_bytes,
+                        static_cast<std::size_t>(row_bytes));
+        }
+    };
+    if (v.sequences * v.rows * (v.count - start) * row_bytes < (64 << 10)) {
+        for (std::int64_t i = 0; i < v.sequences * v.rows; ++i)
+            append_row(i);
+    } else {
+        parallel_for(v.sequences * v.rows, append_row);
+    }
+}
+
+void CpuBackend::attend(const AttentionView& v, void* workspace) {
+    const Step step = step_of(v);
+    const auto* q = static_cast<const std::uint16_t*>(v.q);
+    const auto* k = static_cast<const std::uint16_t*>(v.k);
+    const auto* values = static_cast<const std::uint16_t*>(v.v);
+    run_step(kernels_, step, workspace, v.out, [&](std::int64_t piece, AttendTask& task) {
+        task.parts[0] = {q + piece * step.heads * v.key_width, k + piece * v.slots * v.key_width,
+                         v.key_width};
+        task.values = values + piece * v.slots * v.value_width;
+    });
+}
+
+void CpuBackend::attend(const LatentView& v, void* workspace) {
+    const Step step = step_of(v);
+    const auto* q_latent = static_cast<const std::uint16_t*>(v.q_latent);
+    const auto* q_rope = static_cast<const std::uint16_t*>(v.q_rope);
+    const auto* latent = static_cast<const std::uint16_t*>(v.latent);
+    const auto* rope = static_cast<const std::uint16_t*>(v.rope);
+    run_step(kernels_, step, workspace, v.out, [&](std::int64_t sequence, AttendTask& task) {
+        task.parts[0] = {q_latent + sequence * v.heads * v.rank,
+                         latent + sequence * v.slots * v.rank, v.rank};
+        task.parts[1] = {q_rope + sequence * v.heads * v.rope_width,
+                         rope + sequence * v.slots * v.rope_width, v.rope_width};
+        task.values = task.parts[0].keys;
+    });
+}
+
+void CpuBackend::step(const Mamba1View& v) {
+    require(v.inner > 0 && v.state_size > 0 && v.state_size <= max_state_size,
+            "state_size must be between 1 and 1024");
+    require(v.conv_kernel > 0 && v.conv_kernel <= max_conv_kernel,
+            "conv_kernel must be between 1 and 16");
+    require(v.element != Element::f32, "no state kernel for an f32 convolution history yet");
+    constexpr std::int64_t channels = 256;
+    const std::int64_t blocks = (v.inner + channels - 1) / channels;
+    parallel_for(v.sequences * blocks, [&](std::int64_t i) {
+        const std::int64_t s = i / blocks, first = i % blocks * channels;
+        Mamba1Task task{};
+        task.x = static_cast<const std::uint16_t*>(v.x) + s * v.count * v.inner;
+        task.dt = v.dt + s * v.count * v.inner;
+        task.b = v.b + s * v.count * v.state_size;
+        task.c = v.c + s * v.count * v.state_size;
+        task.a = v.a;
+        task.d = v.d;
+        task.weight = v.weight;
+        task.bias = v.bias;
+        task.history = static_cast<std::uint16_t*>(v.history) + s * v.inner * (v.conv_kernel - 1);
+        task.state = v.state + s * v.inner * v.state_size;
+        task.out = v.out + s * v.inner;
+        task.inner = v.inner;
+        task.state_size = v.state_size;
+        task.conv_kernel = v.conv_kernel;
+        task.count = v.count;
+        task.first = first;
+        task.last = std::min(v.inner, first + channels);
+        task.bf16 = v.element == Element::bf16;
+        kernels_.mamba1(task);
+    });
+}
+
+/// The best of three reads of 512 MiB, or of a quarter of what is available when that is less.
+double CpuBackend::read_bandwidth() {
+    const std::int64_t bytes = std::min<std::int64_t>(512 << 20, available_memory() / 4);
+    const std::int64_t piece = 1 << 20, pieces = bytes / piece;
+    if (pieces == 0)
+        return 0;
+    void* memory = map_memory(bytes);
+    fill(memory, 1, bytes);
+    double best = 0;
+    std::vector<std::uint64_t> sums(static_cast<std::size_t>(pieces));
+    for (int repeat = 0; repeat < 3; ++repeat) {
+        const auto start = std::chrono::steady_clock::now();
+        parallel_for(pieces, [&](std::int64_t i) {
+            sums[static_cast<std::size_t>(i)] =
+                kernels_.checksum(static_cast<unsigned char*>(memory) + i * piece, piece);
+        });
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+        best = std::max(best, static_cast<double>(pieces * piece) / seconds.count());
+    }
+    unmap_memory(memory, bytes);
+    return best;
+}
+
+} // namespace
+
+std::vector<const VectorKernels*> usable_vector_kernels() {
+    std::vector<const VectorKernels*> usable{&baseline::vector_kernels};
+#if defined(KVCALIPER_CPU_X86_VARIANTS)
+    __builtin_cpu_init();
+    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("f16c");
+    const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                    __builtin_cpu_supports("avx512cd");
+    if (v3)
+        usable.push_back(&x86_64_v3::vector_kernels);
+    if (v4)
+        usable.push_back(&x86_64_v4::vector_kernels);
+#endif
+    return usable;
+}
+
+std::unique_ptr<Backend> make_cpu_backend(const VectorKernels& kernels) {
+    return std::make_unique<CpuBackend>(kernels);
+}
+
+std::unique_ptr<Backend> make_cpu_backend() {
+    return make_cpu_backend(*usable_vector_kernels().back());
+}
+
+} // namespace kvcaliper::kernels

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the vectorised loops of the native CPU backend take and do. backend_cpu_vector.cpp is
+// compiled once per instruction set; each build fills one VectorKernels table in a namespace of its
+// own, so that no inline function compiled for a newer processor can replace one of an older build.
+#pragma once
+
+#include <cstdint>
+
+namespace kvcaliper::kernels {
+
+/// Rows are padded to this many floats in scratch memory: the widest vector of any build.
+inline constexpr std::int64_t scratch_padding = 16;
+/// Tokens scored together before their values are added.
+inline constexpr std::int64_t token_block = 64;
+
+/// One factor of the score: keys[slot][width] against q[head][width].
+struct KeyPart {
+    const std::uint16_t* q;
+    const std::uint16_t* keys;
+    std::int64_t width;
+};
+
+/// Query heads that share their keys, against slots first … last - 1.
+struct AttendTask {
+    KeyPart parts[2]; ///< the second has width 0 except for a latent cache
+    const std::uint16_t* values;
+    std::int64_t value_width;
+    std::int64_t heads;
+    std::int64_t first, last;
+    float scale;
+    bool bf16;
+    float* scratch; ///< attend_scratch_floats() of this task
+    float* partial; ///< [heads][padded value_width], unnormalised
+    float* maxima;  ///< [heads]
+    float* sums;    ///< [heads]
+};
+
+/// Channels first … last - 1 of one sequence, count steps.
+struct Mamba1Task {
+    const std::uint16_t* x; ///< [count][inner]
+    const float* dt;        ///< [count][inner]
+    const float* b;         ///< [count][state_size]
+    const float* c;
+    const float* a;
+    const float* d;
+    const float* weight;
+    const float* bias;
+    std::uint16_t* history;
+    float* state;
+    float* out;
+    std::int64_t inner, state_size, conv_kernel, count, first, last;
+    bool bf16;
+};
+
+/// Largest state_size and conv_kernel mamba1 keeps on its stack.
+inline constexpr std::int64_t max_state_size = 1024;
+inline constexpr std::int64_t max_conv_kernel = 16;
+
+struct VectorKernels {
+    const char* name;
+    void (*attend)(const AttendTask& task);
+    void (*mamba1)(const Mamba1Task& task);
+    /// exp of count values, for tests.
+    void (*exponential)(const float* x, float* y, std::int64_t count);
+    /// Reads everything once; the result only keeps the loads alive.
+    std::uint64_t (*checksum)(const void* memory, std::int64_t bytes);
+};
+
+namespace baseline {
+extern const VectorKernels vector_kernels;
+}
+#if defined(KVCALIPER_CPU_X86_VARIANTS)
+namespace x86_64_v3 {
+extern const VectorKernels vector_kernels;
+}
+namespace x86_64_v4 {
+extern const VectorKernels vector_kernels;
+}
+#endif
+
+} // namespace kvcaliper::kernels

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/context_run.h"
+
+#include "kernels/reference.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace kvcaliper::kernels {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Device-wide figures may be off by this much: other allocations of the runtime, page rounding.
+std::int64_t device_tolerance(std::int64_t bytes) {
+    return std::max<std::int64_t>(8 << 20, bytes / 100);
+}
+
+std::string bytes_text(std::int64_t bytes) {
+    return format_integer(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+/// Above this many multiply-adds the reference looks at the first and the last sequence only.
+constexpr std::int64_t reference_budget = 8'000'000'000;
+
+} // namespace
+
+ContextRun::ContextRun(const VerifyRequest& request, CountingAllocator& allocator,
+                       std::vector<GroupRun>& groups, const Hooks& hooks,
+                       const std::function<void()>& progress)
+    : request_(request), allocator_(allocator), groups_(groups), hooks_(hooks), progress_(progress),
+      group_of_layer_(request.plan.layers.size(), 0) {
+    for (std::size_t g = 0; g < groups.size(); ++g)
+        for (const int layer : groups[g].driver->group().layers)
+            group_of_layer_[static_cast<std::size_t>(layer)] = static_cast<int>(g);
+}
+
+std::int64_t ContextRun::progress_steps(const VerifyRequest& request) {
+    return 3 * static_cast<std::int64_t>(request.plan.layers.size()) + request.steps + 1;
+}
+
+ContextOutcome ContextRun::run(std::int64_t context, Findings& findings) {
+    context_ = context;
+    outcomes_.assign(groups_.size(), {});
+    outputs_.assign(groups_.size(), {});
+    ContextOutcome outcome;
+    const MemorySample before = allocator_.backend().sample();
+    allocate_buffers();
+    measure_device(outcome, before);
+    fill_layers();
+    decode();
+    compare_outputs();
+    check_buffers(outcome, findings);
+    report_outputs(findings);
+    finish_samples(outcome);
+    buffers_.clear();
+    return outcome;
+}
+
+void ContextRun::check_cancelled() const {
+    if (hooks_.cancel != nullptr && hooks_.cancel->load())
+        throw Cancelled{};
+}
+
+void ContextRun::allocate_buffers() {
+    buffers_.clear();
+    int layer = -1;
+    for (BufferPlan& plan : buffer_plans(request_, context_)) {
+        check_cancelled();
+        if (plan.layer != layer && plan.layer < static_cast<int>(request_.plan.layers.size()))
+            progress_();
+        layer = plan.layer;
+        GuardedBuffer memory = allocator_.allocate(plan.role, plan.predicted, plan.extent);
+        buffers_.push_back({std::move(plan), std::move(memory)});
+    }
+    allocator_.backend().synchronize();
+}
+
+/// What the system says the buffers took, into the sample of the total.
+void ContextRun::measure_device(ContextOutcome& outcome, const MemorySample& before) {
+    const MemorySample after = allocator_.backend().sample();
+    Sample total;
+    total.context = context_;
+    total.component = "total";
+    std::int64_t expected = 0, rounded = 0;
+    for (const Buffer& buffer : buffers_) {
+        const std::int64_t bytes = guarded_bytes(buffer.plan.predicted, buffer.plan.extent);
+        const std::int64_t step = std::max<std::int64_t>(1, after.granularity);
+        expected += bytes;
+        rounded += (bytes + step - 1) / step * step;
+    }
+    if (before.used_bytes && after.used_bytes) {
+        const std::int64_t delta = *after.used_bytes - *before.used_bytes;
+        const std::int64_t slack = device_tolerance(expected);
+        total.device_delta = delta;
+        if (delta < expected - slack || delta > rounded + slack) {
+            const bool device_wide = allocator_.backend().info().backend == "cuda";
+            total.note = std::string(device_wide ? "the device" : "this process") + " shows " +
+                         bytes_text(delta) + " more in use, " + bytes_text(expected) +
+                         " were allocated (guards included)";
+            outcome.disturbed = device_wide;
+        }
+    } else {
+        total.note = after.unavailable;
+    }
+    outcome.samples.push_back(std::move(total));
+}
+
+LayerMemory ContextRun::memory_of(int layer) const {
+    LayerMemory memory;
+    memory.layer = layer;
+    memory.shapes = layer_planes(request_.plan.layers[static_cast<std::size_t>(layer)], context_,
+                                 plane_elements(request_.formats));
+    for (const Plane& shape : memory.shapes)
+        for (const Buffer& buffer : buffers_)
+            if (buffer.plan.layer == layer && buffer.plan.plane && buffer.plan.role == shape.role)
+                memory.planes.push_back(buffer.memory.data());
+    return memory;
+}
+
+void ContextRun::fill_layers() {
+    for (GroupRun& group : groups_)
+        for (const int layer : group.driver->group().layers) {
+            check_cancelled();
+            group.driver->fill(memory_of(layer), context_ - request_.steps,
+                               layer == group.driver->representative());
+            progress_();
+        }
+    allocator_.backend().synchronize();
+    if (hooks_.after_fill)
+        for (const Buffer& buffer : buffers_)
+            hooks_.after_fill(allocator_.backend(), {context_, buffer.plan.layer, buffer.plan.role,
+                                                     buffer.memory.data(), buffer.memory.bytes()});
+}
+
+void ContextRun::decode() {
+    const std::int64_t first = context_ - request_.steps;
+    for (std::int64_t position = first; position < context_; ++position) {
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            decode_step(position, position == first || position + 1 == context_, g);
+        progress_();
+    }
+}
+
+/// Every layer takes the token; the layers that attend are timed together.
+void ContextRun::decode_step(std::int64_t position, bool compare, std::size_t group) {
+    LayerDriver& driver = *groups_[group].driver;
+    driver.begin_step(position);
+    for (const int layer : driver.group().layers) {
+        check_cancelled();
+        driver.append(memory_of(layer), position);
+    }
+    allocator_.backend().synchronize();
+    const double seconds = timed_run(group, position, compare);
+    double& best = outcomes_[group].seconds;
+    best = best == 0 ? seconds : std::min(best, seconds);
+    if (!compare)
+        return;
+    outputs_[group].emplace_back();
+    for (const std::int64_t sequence : checked_sequences(driver))
+        outputs_[group].back().push_back(driver.output(sequence));
+}
+
+/// The representative runs last, so that its output is the one that stays.
+double ContextRun::timed_run(std::size_t group, std::int64_t position, bool poison) {
+    LayerDriver& driver = *groups_[group].driver;
+    Backend& backend = allocator_.backend();
+    const auto timed = [&](const std::vector<int>& layers) {
+        std::vector<LayerMemory> memories;
+        for (const int layer : layers)
+            memories.push_back(memory_of(layer));
+        const auto start = Clock::now();
+        for (const LayerMemory& memory : memories) {
+            check_cancelled();
+            driver.run(memory, position);
+        }
+        backend.synchronize();
+        return std::chrono::duration<double>(Clock::now() - start).count();
+    };
+    const std::vector<int>& layers = driver.group().layers;
+    double seconds = 0;
+    if (groups_[group].all_layers && layers.size() > 1)
+        seconds += timed({layers.begin() + 1, layers.end()});
+    if (poison) {
+        driver.poison_output();
+        backend.synchronize();
+    }
+    return seconds + timed({layers.front()});
+}
+
+std::vector<std::int64_t> ContextRun::checked_sequences(const LayerDriver& driver) const {
+    std::vector<std::int64_t> all;
+    const bool cheap = driver.reference_cost(context_) <= reference_budget / request_.sequences;
+    for (std::int64_t s = 0; s < request_.sequences; ++s)
+        if (cheap || s == 0 || s + 1 == request_.sequences)
+            all.push_back(s);
+    return all;
+}
+
+void ContextRun::compare_outputs() {
+    std::vector<std::int64_t> tokens{context_ - request_.steps + 1};
+    if (request_.steps > 1)
+        tokens.push_back(context_);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        LayerDriver& driver = *groups_[g].driver;
+        const std::vector<std::int64_t> sequences = checked_sequences(driver);
+        for (std::size_t s = 0; s < sequences.size(); ++s) {
+            check_cancelled();
+            const auto expected = driver.expected(sequences[s], tokens);
+            for (std::size_t i = 0; i < tokens.size(); ++i)
+                outcomes_[g].max_error = std::max(
+                    outcomes_[g].max_error,
+                    largest_relative_error(outputs_[g][i][s], expected[i], driver.output_row()));
+        }
+    }
+    progress_();
+}
+
+Sample& ContextRun::sample_of(ContextOutcome& outcome, const BufferPlan& plan) {
+    const auto group = [&](const BufferPlan& p) { // layers the plan lacks share one group per kind
+        const auto layer = static_cast<std::size_t>(p.layer);
+        return layer < group_of_layer_.size() ? group_of_layer_[layer] : -1;
+    };
+    const std::string key = plan.kind + (group(plan) < 0 ? "" : "#" + std::to_string(group(plan)));
+    for (Sample& sample : outcome.samples)
+        if (sample.note == key && sample.component == plan.role)
+            return sample;
+    Sample sample;
+    sample.context = context_;
+    sample.kind = plan.kind;
+    sample.component = plan.role;
+    sample.note = key; // tells groups of one kind apart until finish_samples()
+    return *outcome.samples.insert(outcome.samples.end() - 1, sample);
+}
+
+void ContextRun::check_buffers(ContextOutcome& outcome, Findings& findings) {
+    int layer = -1;
+    for (Buffer& buffer : buffers_) {
+        check_cancelled();
+        const GuardHits hits = buffer.memory.guard_hits();
+        const std::int64_t untouched = buffer.memory.untouched_bytes(buffer.plan.element_size);
+        report(buffer, hits, untouched, findings);
+        Sample& sample = sample_of(outcome, buffer.plan);
+        sample.layers += 1;
+        sample.predicted += buffer.plan.predicted;
+        sample.requested += buffer.memory.bytes();
+        sample.used += buffer.memory.bytes() - untouched + hits.after;
+        const bool state = buffer.plan.role == to_string(Role::recurrent_state) ||
+                           buffer.plan.role == to_string(Role::conv_state);
+        (state ? outcome.memory.state : outcome.memory.cache) += buffer.memory.bytes();
+        if (buffer.plan.layer != layer &&
+            buffer.plan.layer < static_cast<int>(request_.plan.layers.size()))
+            progress_();
+        layer = buffer.plan.layer;
+    }
+    outcome.memory.workspace = allocator_.tag("workspace").live;
+    outcome.memory.io = allocator_.tag("io").live;
+    outcome.memory.guards = allocator_.guards().live;
+}
+
+void ContextRun::report(Buffer& buffer, const GuardHits& hits, std::int64_t untouched,
+                        Findings& findings) {
+    const BufferPlan& plan = buffer.plan;
+    const auto add = [&](const char* what, const std::string& text) {
+        findings.add(context_, plan.layer, plan.role, what, text);
+    };
+    if (hits.after > 0)
+        add("after", "kernel wrote " + bytes_text(hits.after) + " past the predicted " +
+                         bytes_text(plan.predicted));
+    if (hits.before > 0)
+        add("before", "kernel wrote " + bytes_text(hits.before) + " in front of the buffer");
+    if (untouched > 0)
+        add("untouched", bytes_text(untouched) + " of the predicted " + bytes_text(plan.predicted) +
+                             " were never touched");
+    if (buffer.memory.bytes() != plan.predicted)
+        add("count", bytes_text(buffer.memory.bytes()) + " requested, " +
+                         bytes_text(plan.predicted) + " predicted");
+}
+
+void ContextRun::report_outputs(Findings& findings) const {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        const LayerDriver& driver = *groups_[g].driver;
+        if (outcomes_[g].max_error <= driver.bound())
+            continue;
+        char text[120];
+        std::snprintf(text, sizeof text, "relative error %.2g of the worst head exceeds %.2g",
+                      outcomes_[g].max_error, driver.bound());
+        findings.add(context_, driver.representative(),
+                     std::string(to_string(driver.group().plan.kind)) + " output", "output", text);
+    }
+}
+
+/// Times, errors and the total.
+void ContextRun::finish_samples(ContextOutcome& outcome) {
+    const PlaneElements elements = plane_elements(request_.formats);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        const LayerDriver& driver = *groups_[g].driver;
+        const LayerPlan& layer = driver.group().plan;
+        const auto layers = static_cast<std::int64_t>(driver.group().layers.size());
+        const std::int64_t attended = groups_[g].all_layers ? layers : 1;
+        const StepCost cost = step_cost(layer, context_, elements, request_.sequences);
+        outcome.kernels.push_back({context_, std::string(to_string(layer.kind)), layers, attended,
+                                   outcomes_[g].seconds, cost.bytes_read * attended,
+                                   cost.flops * attended, std::nullopt, outcomes_[g].max_error,
+                                   driver.bound()});
+        const auto planes = layer_planes(layer, context_, elements);
+        const auto costs = step_costs(layer, context_, elements, request_.sequences);
+        const std::string key = std::string(to_string(layer.kind)) + "#" + std::to_string(g);
+        for (Sample& sample : outcome.samples)
+            for (std::size_t i = 0; i < planes.size(); ++i)
+                if (sample.note == key && sample.component == planes[i].role) {
+                    sample.seconds = outcomes_[g].seconds;
+                    sample.bytes_read = costs[i].bytes_read * attended;
+                    sample.flops = costs[i].flops * attended;
+                    sample.max_error = outcomes_[g].max_error;
+                    sample.bound = driver.bound();
+                }
+    }
+    Sample& total = outcome.samples.back();
+    total.layers = static_cast<std::int64_t>(request_.plan.layers.size());
+    for (Sample& sample : outcome.samples) {
+        if (&sample == &total)
+            continue;
+        sample.note.clear();
+        total.predicted += sample.predicted;
+        total.requested += sample.requested;
+        total.used += sample.used;
+        total.bytes_read += sample.bytes_read;
+        total.flops += sample.flops;
+    }
+}
+
+} // namespace kvcaliper::kernels

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/geometry.h"
+
+#include "core/units.h"
+
+#include <algorithm>
+
+namespace kvcaliper::kernels {
+namespace {
+
+std::vector<Plane> planes_of(const AttentionDims& d, std::int64_t tokens, const PlaneElements& e) {
+    const std::int64_t slots = d.window ? std::min(tokens, *d.window) : tokens;
+    return {{"key", d.kv_heads, slots, d.key_width, e.key},
+            {"value", d.kv_heads, slots, d.value_width, e.value}};
+}
+
+std::vector<Plane> planes_of(const LatentDims& d, std::int64_t tokens, const PlaneElements& e) {
+    return {{"latent", 1, tokens, d.rank, e.key}, {"rope_key", 1, tokens, d.rope_width, e.key}};
+}
+
+/// A convolution of one column remembers nothing, so it has no plane.
+std::vector<Plane> state_planes(std::int64_t channels, std::int64_t conv_kernel,
+                                std::int64_t state_rows, std::int64_t state_size,
+                                const PlaneElements& e) {
+    std::vector<Plane> planes;
+    if (conv_kernel > 1)
+        planes.push_back({"conv_state", channels, 1, conv_kernel - 1, e.conv});
+    planes.push_back({"recurrent_state", state_rows, 1, state_size, e.state});
+    return planes;
+}
+
+std::vector<Plane> planes_of(const Mamba1Dims& d, std::int64_t, const PlaneElements& e) {
+    return state_planes(d.inner, d.conv_kernel, d.inner, d.state_size, e);
+}
+
+std::vector<Plane> planes_of(const Mamba2Dims& d, std::int64_t, const PlaneElements& e) {
+    return state_planes(d.inner + 2 * d.groups * d.state_size, d.conv_kernel,
+                        d.heads * d.head_width, d.state_size, e);
+}
+
+} // namespace
+
+std::int64_t extent_bytes(const Plane& plane, std::int64_t sequences) {
+    const std::int64_t rows = checked_multiply(sequences, plane.rows);
+    const std::int64_t elements =
+        checked_multiply(checked_multiply(rows, plane.slots), plane.width);
+    return checked_multiply(elements, element_bytes(plane.element));
+}
+
+std::vector<Plane> layer_planes(const LayerPlan& layer, std::int64_t tokens,
+                                const PlaneElements& elements) {
+    return std::visit([&](const auto& dims) { return planes_of(dims, tokens, elements); },
+                      layer.dims);
+}
+
+} // namespace kvcaliper::kernels

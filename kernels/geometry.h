@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels will really write: the planes of a layer, from its dimensions alone. The
+// prediction (core's components) is deliberately unknown here, so that the two can disagree.
+#pragma once
+
+#include "core/layer_plan.h"
+#include "kernels/views.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace kvcaliper::kernels {
+
+/// The element types of the planes, from the formats that were asked for.
+struct PlaneElements {
+    Element key = Element::bf16; ///< latent and rotary key too
+    Element value = Element::bf16;
+    Element conv = Element::bf16;
+    Element state = Element::f32;
+};
+
+/// One tensor of one layer and sequence: [rows][slots][width].
+struct Plane {
+    std::string_view
+        role; ///< "key", "value", "latent", "rope_key", "conv_state", "recurrent_state"
+    std::int64_t rows = 0;
+    std::int64_t slots = 0;
+    std::int64_t width = 0;
+    Element element = Element::bf16;
+};
+
+/// Bytes the kernels may touch in a plane of so many sequences. Throws Error on overflow.
+std::int64_t extent_bytes(const Plane& plane, std::int64_t sequences);
+
+/// The planes of a layer that holds `tokens` tokens, in the order the kernels take them.
+std::vector<Plane> layer_planes(const LayerPlan& layer, std::int64_t tokens,
+                                const PlaneElements& elements);
+
+} // namespace kvcaliper::kernels

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/layer_driver.h"
+
+#include "core/error.h"
+
+namespace kvcaliper::kernels {
+
+LayerDriver::LayerDriver(Backend& backend, const VerifyRequest& request, const LayerGroup& group,
+                         const std::atomic<bool>* cancel)
+    : backend_(backend), request_(request), group_(group),
+      elements_(plane_elements(request.formats)),
+      io_plan_(io_plan(group.plan, elements_, request.sequences)), cancel_(cancel) {}
+
+void LayerDriver::allocate(CountingAllocator& allocator) {
+    out_ = allocator.allocate("io", io_plan_.out);
+}
+
+void LayerDriver::poison_output() {
+    backend_.fill(out_.data(), poison_byte, out_.bytes());
+}
+
+std::vector<float> LayerDriver::output(std::int64_t sequence) const {
+    const std::int64_t bytes = out_.bytes() / sequences();
+    std::vector<float> values(static_cast<std::size_t>(bytes / 4));
+    backend_.read(values.data(), out_.as<unsigned char>() + sequence * bytes, bytes);
+    backend_.synchronize();
+    return values;
+}
+
+void LayerDriver::check_cancelled() const {
+    if (cancel_ != nullptr && cancel_->load())
+        throw Cancelled{};
+}
+
+void LayerDriver::send(const GuardedBuffer& to, const void* from, std::int64_t bytes) {
+    backend_.write(to.data(), from, bytes);
+    backend_.synchronize();
+}
+
+std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyRequest& request,
+                                               const LayerGroup& group,
+                                               const std::atomic<bool>* cancel) {
+    switch (group.plan.kind) {
+    case LayerKind::full_attention:
+    case LayerKind::sliding_attention:
+        return make_attention_driver(backend, request, group, cancel);
+    case LayerKind::mla:
+        return make_latent_driver(backend, request, group, cancel);
+    case LayerKind::mamba1:
+        return make_mamba1_driver(backend, request, group, cancel);
+    case LayerKind::mamba2:
+        break;
+    }
+    throw Error("no kernel for mamba2 layers yet", ErrorKind::impossible_here);
+}
+
+} // namespace kvcaliper::kernels

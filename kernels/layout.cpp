@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/layout.h"
+
+#include "core/error.h"
+
+#include <algorithm>
+
+namespace kvcaliper::kernels {
+namespace {
+
+Element element_of(const NumericFormat& format) {
+    if (format.name == "f16")
+        return Element::f16;
+    return format.name == "f32" ? Element::f32 : Element::bf16; // others are refused before
+}
+
+/// Components and planes of one layer, matched by role.
+void add_layer(std::vector<BufferPlan>& buffers, const VerifyRequest& request, std::size_t layer,
+               std::int64_t tokens) {
+    std::vector<Plane> planes;
+    std::vector<Component> components;
+    std::string kind;
+    if (layer < request.plan.layers.size()) {
+        const LayerPlan& plan = request.plan.layers[layer];
+        planes = layer_planes(plan, tokens, plane_elements(request.formats));
+        kind = to_string(plan.kind);
+    }
+    if (layer < request.spec.layers.size()) {
+        components = request.spec.layers[layer].components;
+        if (kind.empty())
+            kind = to_string(request.spec.layers[layer].kind);
+    }
+    for (const Component& component : components) {
+        BufferPlan buffer{static_cast<int>(layer),
+                          kind,
+                          std::string(to_string(component.role)),
+                          0,
+                          0,
+                          2,
+                          std::nullopt};
+        const Bytes bytes = component_bytes(component, request.formats, Tokens(tokens));
+        buffer.predicted = checked_multiply(bytes.count(), request.sequences);
+        const auto plane = std::find_if(planes.begin(), planes.end(),
+                                        [&](const Plane& p) { return p.role == buffer.role; });
+        if (plane != planes.end()) {
+            buffer.plane = *plane;
+            planes.erase(plane);
+        }
+        buffers.push_back(std::move(buffer));
+    }
+    for (const Plane& plane : planes)
+        buffers.push_back({static_cast<int>(layer), kind, std::string(plane.role), 0, 0, 2, plane});
+}
+
+bool same_shape(const LayerPlan& a, const LayerPlan& b) {
+    if (a.kind != b.kind)
+        return false;
+    // Dimensions that no plane shows (query heads, widths behind the scale) matter too: compare
+    // all.
+    ModelPlan one, other;
+    one.layers = {a};
+    other.layers = {b};
+    one.layers[0].decided_by = other.layers[0].decided_by = "";
+    return dump_json(to_json(one), -1) == dump_json(to_json(other), -1);
+}
+
+std::int64_t plane_bytes(const Plane& plane, std::int64_t sequences) {
+    return extent_bytes(plane, sequences);
+}
+
+constexpr std::int64_t append_piece = 8 << 20; ///< small enough to stay in a cache on its way
+
+std::int64_t chunk_tokens(std::int64_t bytes_per_token) {
+    return std::clamp<std::int64_t>(append_piece / bytes_per_token, 1, 4096);
+}
+
+IoPlan io_of(const AttentionDims& d, const PlaneElements& e, std::int64_t n) {
+    IoPlan io;
+    const std::int64_t row = d.kv_heads * std::max(d.key_width, d.value_width);
+    const std::int64_t token = checked_multiply(n, row * element_bytes(e.key));
+    io.append_tokens = chunk_tokens(token);
+    io.append = io.append_tokens * token;
+    io.query = checked_multiply(n, d.heads * d.key_width * element_bytes(e.key));
+    io.out = checked_multiply(n, d.heads * d.value_width * 4);
+    return io;
+}
+
+IoPlan io_of(const LatentDims& d, const PlaneElements& e, std::int64_t n) {
+    IoPlan io;
+    const std::int64_t token =
+        checked_multiply(n, std::max(d.rank, d.rope_width) * element_bytes(e.key));
+    io.append_tokens = chunk_tokens(token);
+    io.append = io.append_tokens * token;
+    io.query = checked_multiply(n, d.heads * d.rank * element_bytes(e.key));
+    io.query_rope = checked_multiply(n, d.heads * d.rope_width * element_bytes(e.key));
+    io.out = checked_multiply(n, d.heads * d.rank * 4);
+    return io;
+}
+
+IoPlan io_of(const Mamba1Dims& d, const PlaneElements& e, std::int64_t n) {
+    IoPlan io;
+    const std::int64_t x = checked_multiply(n, d.inner * element_bytes(e.conv));
+    io.append_tokens = chunk_tokens(checked_multiply(n, d.inner * 6 + d.state_size * 8));
+    io.append = io.append_tokens * x;
+    io.step = io.append_tokens * n * d.inner * 4;
+    io.b = io.c = io.append_tokens * n * d.state_size * 4;
+    io.a = checked_multiply(d.inner, d.state_size * 4);
+    io.d = io.bias = d.inner * 4;
+    io.weight = checked_multiply(d.inner, d.conv_kernel * 4);
+    io.out = n * d.inner * 4;
+    return io;
+}
+
+IoPlan io_of(const Mamba2Dims&, const PlaneElements&, std::int64_t) {
+    throw Error("no kernel for mamba2 layers yet", ErrorKind::impossible_here);
+}
+
+} // namespace
+
+PlaneElements plane_elements(const CacheFormats& formats) {
+    return {element_of(*formats.k), element_of(*formats.v), element_of(*formats.conv),
+            element_of(*formats.state)};
+}
+
+std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t tokens) {
+    std::vector<BufferPlan> buffers;
+    const std::size_t layers = std::max(request.plan.layers.size(), request.spec.layers.size());
+    for (std::size_t layer = 0; layer < layers; ++layer)
+        add_layer(buffers, request, layer, tokens);
+    for (BufferPlan& buffer : buffers)
+        if (buffer.plane) {
+            buffer.extent = extent_bytes(*buffer.plane, request.sequences);
+            buffer.element_size = element_bytes(buffer.plane->element);
+        }
+    return buffers;
+}
+
+std::vector<LayerGroup> layer_groups(const ModelPlan& plan) {
+    std::vector<LayerGroup> groups;
+    for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+        const LayerPlan& layer = plan.layers[i];
+        const auto same = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& group) {
+            return same_shape(group.plan, layer);
+        });
+        if (same != groups.end())
+            same->layers.push_back(static_cast<int>(i));
+        else
+            groups.push_back({layer, {static_cast<int>(i)}});
+    }
+    return groups;
+}
+
+std::vector<StepCost> step_costs(const LayerPlan& layer, std::int64_t tokens,
+                                 const PlaneElements& elements, std::int64_t sequences) {
+    std::vector<StepCost> costs;
+    for (const Plane& plane : layer_planes(layer, tokens, elements))
+        costs.push_back({plane_bytes(plane, sequences), 0});
+    const std::int64_t slots = layer_planes(layer, tokens, elements).front().slots;
+    if (const auto* d = std::get_if<AttentionDims>(&layer.dims)) {
+        costs[0].flops = 2 * sequences * d->heads * slots * d->key_width;
+        costs[1].flops = 2 * sequences * d->heads * slots * d->value_width;
+    } else if (const auto* latent = std::get_if<LatentDims>(&layer.dims)) {
+        costs[0].flops =
+            4 * sequences * latent->heads * slots * latent->rank; // as key and as value
+        costs[1].flops = 2 * sequences * latent->heads * slots * latent->rope_width;
+    } else if (const auto* mamba = std::get_if<Mamba1Dims>(&layer.dims)) {
+        // exp counted as one: multiply, exp, multiply, multiply-add, multiply-add of the read-out
+        costs.back().flops = 7 * sequences * mamba->inner * mamba->state_size;
+        if (costs.size() > 1)
+            costs.front().flops = 2 * sequences * mamba->inner * mamba->conv_kernel;
+    }
+    return costs;
+}
+
+StepCost step_cost(const LayerPlan& layer, std::int64_t tokens, const PlaneElements& elements,
+                   std::int64_t sequences) {
+    StepCost total;
+    for (const StepCost& cost : step_costs(layer, tokens, elements, sequences)) {
+        total.bytes_read = checked_add(total.bytes_read, cost.bytes_read);
+        total.flops = checked_add(total.flops, cost.flops);
+    }
+    return total;
+}
+
+std::int64_t IoPlan::total() const {
+    return append + query + query_rope + out + step + b + c + a + d + weight + bias;
+}
+
+IoPlan io_plan(const LayerPlan& layer, const PlaneElements& elements, std::int64_t sequences) {
+    return std::visit([&](const auto& dims) { return io_of(dims, elements, sequences); },
+                      layer.dims);
+}
+
+} // namespace kvcaliper::kernels

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts core's prediction and the kernels' geometry side by side: what to allocate, what will be
+// touched, what a step costs.
+#pragma once
+
+#include "kernels/geometry.h"
+#include "kernels/verify_request.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kvcaliper::kernels {
+
+/// One buffer of one layer: as large as predicted, used as the geometry says.
+struct BufferPlan {
+    int layer = 0;
+    std::string kind; ///< of the layer: "full_attention"
+    std::string role;
+    std::int64_t predicted = 0; ///< bytes, all sequences; 0 when core predicts no such component
+    std::int64_t extent = 0;    ///< bytes kernels touch; 0 when the geometry has no such plane
+    std::int64_t element_size = 2;
+    std::optional<Plane> plane;
+};
+
+PlaneElements plane_elements(const CacheFormats& formats);
+
+/// Every buffer of every layer at that many tokens. A component and a plane of the same role share
+/// a buffer; one without the other gets a buffer of its own.
+std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t tokens);
+
+/// Layers of the same kind and dimensions. The first one stands for all where one is enough.
+struct LayerGroup {
+    LayerPlan plan;
+    std::vector<int> layers;
+};
+std::vector<LayerGroup> layer_groups(const ModelPlan& plan);
+
+/// What one decode step of one layer reads and computes, all sequences.
+struct StepCost {
+    std::int64_t bytes_read = 0;
+    std::int64_t flops = 0;
+};
+/// By role, in the order of layer_planes: K and scores; V and sums; and so on.
+std::vector<StepCost> step_costs(const LayerPlan& layer, std::int64_t tokens,
+                                 const PlaneElements& elements, std::int64_t sequences);
+StepCost step_cost(const LayerPlan& layer, std::int64_t tokens, const PlaneElements& elements,
+                   std::int64_t sequences);
+
+/// Bytes of inputs and outputs beside the cache: the source of appends, queries, outputs.
+struct IoPlan {
+    std::int64_t append_tokens = 1; ///< tokens per bulk append
+    std::int64_t append = 0;        ///< the source of appends
+    std::int64_t query = 0, query_rope = 0, out = 0;
+    std::int64_t step = 0, b = 0, c = 0;             ///< state layers: dt, b, c per chunk
+    std::int64_t a = 0, d = 0, weight = 0, bias = 0; ///< state layers: weights
+    std::int64_t total() const;
+};
+IoPlan io_plan(const LayerPlan& layer, const PlaneElements& elements, std::int64_t sequences);
+
+} // namespace kvcaliper::kernels

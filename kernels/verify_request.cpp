@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/verify_request.h"
+
+#include "core/error.h"
+
+#include <algorithm>
+#include <set>
+
+namespace kvcaliper::kernels {
+namespace {
+
+std::int64_t integer_or(const JsonValue& json, std::string_view key, std::int64_t fallback) {
+    return json.find(key) == nullptr ? fallback : json.integer_at(key);
+}
+
+std::vector<std::int64_t> contexts_from(const JsonValue& json) {
+    std::vector<std::int64_t> contexts;
+    for (const JsonValue& item : json.array_at("contexts")) {
+        const std::int64_t* value = item.if_integer();
+        if (value == nullptr)
+            throw Error("/contexts: expected integers, found " + describe(item));
+        contexts.push_back(*value);
+    }
+    return contexts;
+}
+
+bool flag(const JsonValue& json, std::string_view key) {
+    const JsonValue* value = json.find(key);
+    if (value == nullptr)
+        return false;
+    if (value->if_bool() == nullptr)
+        throw Error("/" + std::string(key) + ": expected true or false, found " + describe(*value));
+    return *value->if_bool();
+}
+
+void require(bool condition, const std::string& message) {
+    if (!condition)
+        throw Error(message);
+}
+
+void refuse_format(std::set<std::string>& reasons, const NumericFormat& format,
+                   std::initializer_list<std::string_view> kernels, std::string_view use) {
+    if (std::find(kernels.begin(), kernels.end(), format.name) == kernels.end())
+        reasons.insert("no kernel for " + std::string(format.name) + " yet (" + std::string(use) +
+                       ")");
+}
+
+} // namespace
+
+VerifyRequest verify_request_from_json(const JsonValue& json) {
+    require(json.is_object(), "expected a request object, found " + describe(json));
+    require(json.integer_at("schema") == 1,
+            "/schema: expected 1, found " + describe(json.at("schema")));
+    VerifyRequest request;
+    request.plan = model_plan_from_json(json.at("config"));
+    request.spec = cache_spec_from_json(json.at("spec"));
+    if (const JsonValue* formats = json.find("formats"))
+        request.formats = cache_formats_from_json(*formats);
+    request.contexts = contexts_from(json);
+    request.sequences = integer_or(json, "sequences", request.sequences);
+    request.steps = integer_or(json, "steps", request.steps);
+    request.seed = integer_or(json, "seed", request.seed);
+    if (json.find("backend") != nullptr)
+        request.backend = json.string_at("backend");
+    if (json.find("memory_limit") != nullptr)
+        request.memory_limit = json.integer_at("memory_limit");
+    request.cancel_on_eof = flag(json, "cancel_on_eof");
+    check_request(request);
+    return request;
+}
+
+JsonValue to_json(const VerifyRequest& request) {
+    JsonValue::Array contexts;
+    for (const std::int64_t context : request.contexts)
+        contexts.emplace_back(context);
+    JsonValue json;
+    json.set("schema", 1);
+    json.set("config", to_json(request.plan));
+    json.set("spec", to_json(request.spec));
+    json.set("contexts", std::move(contexts));
+    json.set("sequences", request.sequences);
+    json.set("formats", to_json(request.formats));
+    json.set("steps", request.steps);
+    json.set("seed", request.seed);
+    json.set("backend", request.backend);
+    if (request.memory_limit)
+        json.set("memory_limit", *request.memory_limit);
+    if (request.cancel_on_eof)
+        json.set("cancel_on_eof", true);
+    return json;
+}
+
+void check_request(const VerifyRequest& request) {
+    require(!request.plan.layers.empty(),
+            "/config/layers: expected at least one layer, found none");
+    require(request.sequences >= 1,
+            "/sequences: expected at least 1, found " + std::to_string(request.sequences));
+    require(request.steps >= 1,
+            "/steps: expected at least 1, found " + std::to_string(request.steps));
+    require(!request.contexts.empty(), "/contexts: expected at least one, found none");
+    std::int64_t before = request.steps;
+    for (const std::int64_t context : request.contexts) {
+        require(context > before, "/contexts: expected ascending numbers above steps, found " +
+                                      std::to_string(context) + " after " + std::to_string(before));
+        before = context;
+    }
+    require(request.backend == "auto" || request.backend == "cuda" || request.backend == "cpu",
+            "/backend: expected auto, cuda or cpu, found \"" + request.backend + "\"");
+}
+
+std::vector<std::string> unsupported(const VerifyRequest& request) {
+    std::set<std::string> reasons;
+    const CacheFormats& formats = request.formats;
+    for (const LayerPlan& layer : request.plan.layers) {
+        switch (layer.kind) {
+        case LayerKind::full_attention:
+        case LayerKind::sliding_attention:
+            refuse_format(reasons, *formats.k, {"f16", "bf16"}, "keys");
+            refuse_format(reasons, *formats.v, {"f16", "bf16"}, "values");
+            if (formats.k->name != formats.v->name)
+                reasons.insert("no kernel for keys and values of different formats yet (" +
+                               std::string(formats.k->name) + " and " +
+                               std::string(formats.v->name) + ")");
+            break;
+        case LayerKind::mla:
+            refuse_format(reasons, *formats.k, {"f16", "bf16"}, "latent");
+            break;
+        case LayerKind::mamba1:
+            refuse_format(reasons, *formats.conv, {"f16", "bf16"}, "convolution history");
+            refuse_format(reasons, *formats.state, {"f32"}, "recurrent state");
+            break;
+        case LayerKind::mamba2:
+            reasons.insert("no kernel for mamba2 layers yet");
+            break;
+        }
+    }
+    return {reasons.begin(), reasons.end()};
+}
+
+} // namespace kvcaliper::kernels

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is to be verified: a model's layers, what core predicts they keep, and where to measure.
+#pragma once
+
+#include "core/cache_spec.h"
+#include "core/json_value.h"
+#include "core/layer_plan.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kvcaliper::kernels {
+
+struct VerifyRequest {
+    ModelPlan plan; ///< gives the geometry
+    CacheSpec spec; ///< gives the prediction
+    CacheFormats formats = ideal_formats();
+    std::vector<std::int64_t> contexts; ///< ascending, each larger than steps
+    std::int64_t sequences = 1;
+    std::int64_t steps = 4; ///< decode steps at the end of each context
+    std::int64_t seed = 1;
+    std::string backend = "auto";             ///< "auto", "cuda" or "cpu"
+    std::optional<std::int64_t> memory_limit; ///< bytes; lowers what the device offers
+    bool cancel_on_eof = false;               ///< end when the sender closes its end or dies
+};
+
+/// Reads the request object; throws Error naming the key.
+VerifyRequest verify_request_from_json(const JsonValue& json);
+JsonValue to_json(const VerifyRequest& request);
+
+/// Throws Error for contexts, steps and sequences that make no sense together.
+void check_request(const VerifyRequest& request);
+
+/// Why no kernel can run this request yet ("no kernel for q8_0 yet"), or nothing.
+std::vector<std::string> unsupported(const VerifyRequest& request);
+
+} // namespace kvcaliper::kernels

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/verify_result.h"
+
+#include <cmath>
+
+namespace kvcaliper::kernels {
+namespace {
+
+/// JSON has no infinity: what is not a finite number is null.
+JsonValue number(std::optional<double> value) {
+    return value && std::isfinite(*value) ? JsonValue(*value) : JsonValue();
+}
+
+JsonValue integer(std::optional<std::int64_t> value) {
+    return value ? JsonValue(*value) : JsonValue();
+}
+
+JsonValue ratio(const std::optional<Ratio>& value) {
+    return value ? JsonValue(value->to_string()) : JsonValue();
+}
+
+JsonValue texts(const std::vector<std::string>& lines) {
+    JsonValue::Array array;
+    for (const std::string& line : lines)
+        array.emplace_back(line);
+    return array;
+}
+
+template <typename Item> JsonValue::Array array_of(const std::vector<Item>& items) {
+    JsonValue::Array array;
+    for (const Item& item : items)
+        array.push_back(to_json(item));
+    return array;
+}
+
+/// The samples of the largest context, without the total: one entry per component.
+JsonValue components_of(const VerifyResult& result) {
+    JsonValue::Array array;
+    for (const Sample& sample : result.samples)
+        if (sample.context == result.samples.back().context && sample.component != "total")
+            array.push_back(to_json(sample));
+    return array;
+}
+
+JsonValue to_json(const MemoryTotals& memory) {
+    JsonValue json;
+    json.set("cache", memory.cache);
+    json.set("state", memory.state);
+    json.set("workspace", memory.workspace);
+    json.set("io", memory.io);
+    json.set("guards", memory.guards);
+    return json;
+}
+
+double per_second(std::int64_t amount, double seconds) {
+    return seconds > 0 ? static_cast<double>(amount) / seconds : 0;
+}
+
+} // namespace
+
+std::string_view to_string(Verdict verdict) {
+    switch (verdict) {
+    case Verdict::equal:
+        return "equal";
+    case Verdict::refuted:
+        return "refuted";
+    case Verdict::disturbed:
+        return "disturbed";
+    case Verdict::refused:
+        return "refused";
+    case Verdict::cancelled:
+        return "cancelled";
+    }
+    return "refused";
+}
+
+int exit_code(Verdict verdict) {
+    switch (verdict) {
+    case Verdict::equal:
+    case Verdict::disturbed:
+        return 0;
+    case Verdict::refuted:
+        return 1;
+    case Verdict::refused:
+    case Verdict::cancelled:
+        return 3;
+    }
+    return 3;
+}
+
+JsonValue to_json(const DeviceInfo& device) {
+    JsonValue json;
+    json.set("backend", device.backend);
+    json.set("name", device.name);
+    json.set("driver", device.driver);
+    json.set("memory_bytes", device.memory_bytes);
+    json.set("available_bytes", device.available_bytes);
+    json.set("multiprocessors", device.multiprocessors);
+    return json;
+}
+
+JsonValue to_json(const Sample& sample) {
+    JsonValue json;
+    json.set("type", "sample");
+    json.set("context", sample.context);
+    json.set("kind", sample.kind.empty() ? JsonValue() : JsonValue(sample.kind));
+    json.set("component", sample.component);
+    json.set("layers", sample.layers);
+    json.set("predicted", sample.predicted);
+    json.set("requested", sample.requested);
+    json.set("used", sample.used);
+    json.set("device_delta", integer(sample.device_delta));
+    json.set("seconds", number(sample.seconds));
+    json.set("bytes_read", sample.bytes_read);
+    json.set("flops", sample.flops);
+    json.set("max_error", number(sample.max_error));
+    json.set("bound", number(sample.bound));
+    if (!sample.note.empty())
+        json.set("note", sample.note);
+    return json;
+}
+
+JsonValue to_json(const KernelRow& row) {
+    JsonValue json;
+    json.set("context", row.context);
+    json.set("kind", row.kind);
+    json.set("layers", row.layers);
+    json.set("attended_layers", row.attended_layers);
+    json.set("seconds", row.seconds);
+    json.set("bytes_read", row.bytes_read);
+    json.set("flops", row.flops);
+    json.set("bytes_per_second", per_second(row.bytes_read, row.seconds));
+    json.set("flops_per_second", per_second(row.flops, row.seconds));
+    json.set("read_fraction", number(row.read_fraction));
+    json.set("max_error", number(row.max_error));
+    json.set("bound", row.bound);
+    return json;
+}
+
+JsonValue to_json(const VerifyResult& result) {
+    JsonValue json;
+    json.set("type", "result");
+    json.set("verdict", to_string(result.verdict));
+    json.set("reasons", texts(result.reasons));
+    json.set("notes", texts(result.notes));
+    json.set("device", to_json(result.device));
+    json.set("components",
+             result.samples.empty() ? JsonValue(JsonValue::Array{}) : components_of(result));
+    json.set("slope", ratio(result.slope));
+    json.set("intercept", ratio(result.intercept));
+    json.set("predicted_slope", ratio(result.predicted_slope));
+    json.set("predicted_intercept", ratio(result.predicted_intercept));
+    json.set("slope_from", result.slope_from);
+    json.set("slope_to", result.slope_to);
+    json.set("kernels", array_of(result.kernels));
+    json.set("memory", to_json(result.memory));
+    json.set("read_bandwidth", result.read_bandwidth);
+    json.set("bytes_needed", result.bytes_needed);
+    json.set("limit", result.limit);
+    json.set("samples", array_of(result.samples));
+    return json;
+}
+
+} // namespace kvcaliper::kernels

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a verification found, as values and as the protocol's JSON.
+#pragma once
+
+#include "core/json_value.h"
+#include "core/units.h"
+#include "kernels/backend.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kvcaliper::kernels {
+
+enum class Verdict { equal, refuted, disturbed, refused, cancelled };
+std::string_view to_string(Verdict verdict);
+/// 0 equal or disturbed (nothing contradicts), 1 refuted, 3 refused or cancelled.
+int exit_code(Verdict verdict);
+
+/// One component of the layers of one shape at one context, or their total.
+struct Sample {
+    std::int64_t context = 0;
+    std::string kind;      ///< layer kind; empty for the total
+    std::string component; ///< role, or "total"
+    std::int64_t layers = 0;
+    std::int64_t predicted = 0; ///< bytes core predicts, all layers and sequences
+    std::int64_t requested = 0; ///< bytes asked of the backend, counted
+    std::int64_t used = 0;      ///< bytes the kernels touched, inside and behind the payload
+    std::optional<std::int64_t> device_delta; ///< of the total only
+    std::optional<double> seconds;            ///< of one step of the attended layers of this shape
+    std::int64_t bytes_read = 0;              ///< of this component in that step
+    std::int64_t flops = 0;
+    std::optional<double> max_error; ///< worst head of the representative layer
+    std::optional<double> bound;
+    std::string note;
+};
+
+/// The step of the layers of one shape at one context.
+struct KernelRow {
+    std::int64_t context = 0;
+    std::string kind;
+    std::int64_t layers = 0;          ///< of this shape
+    std::int64_t attended_layers = 0; ///< of which ran in every step
+    double seconds = 0;               ///< best of the steps
+    std::int64_t bytes_read = 0;
+    std::int64_t flops = 0;
+    std::optional<double> read_fraction; ///< of the device's own read ceiling
+    double max_error = 0;
+    double bound = 0;
+};
+
+/// Bytes per tag at the largest context; cache, state, workspace and io are never mixed.
+struct MemoryTotals {
+    std::int64_t cache = 0, state = 0, workspace = 0, io = 0, guards = 0;
+};
+
+struct VerifyResult {
+    Verdict verdict = Verdict::equal;
+    std::vector<std::string> reasons;
+    std::vector<std::string> notes;
+    DeviceInfo device;
+    std::vector<Sample> samples;
+    std::vector<KernelRow> kernels;
+    MemoryTotals memory;
+    double read_bandwidth = 0; ///< bytes per second, 0 when not measured
+    std::int64_t bytes_needed = 0, limit = 0;
+    // Per sequence, on the last segment of the curve: bytes = intercept + slope · tokens.
+    std::optional<Ratio> slope, intercept;                     ///< of used bytes
+    std::optional<Ratio> predicted_slope, predicted_intercept; ///< of predicted bytes
+    std::int64_t slope_from = 0, slope_to = 0;                 ///< the two contexts
+};
+
+JsonValue to_json(const DeviceInfo& device);
+JsonValue to_json(const Sample& sample);
+JsonValue to_json(const KernelRow& row);
+/// The last line of a run.
+JsonValue to_json(const VerifyResult& result);
+
+} // namespace kvcaliper::kernels

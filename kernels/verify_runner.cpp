@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/verify_runner.h"
+
+#include "core/error.h"
+#include "kernels/context_run.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace kvcaliper::kernels {
+namespace {
+
+/// What the timed steps of a whole run may read and compute before only one layer of each shape
+/// attends. Chosen so that a run stays within seconds: 25 GB/s and 20 GFLOP/s per CPU thread.
+struct Budget {
+    double bytes, flops;
+};
+
+Budget budget_for(const DeviceInfo& device) {
+    if (device.backend == "cpu")
+        return {40e9 * device.multiprocessors, 150e9 * device.multiprocessors};
+    if (device.backend == "cuda")
+        return {10e12, 100e12};
+    return {1e8, 1e8}; // emulated: hundreds of times slower than the native CPU backend
+}
+
+class Run {
+  public:
+    Run(const VerifyRequest& request, Backend& backend, const Hooks& hooks)
+        : request_(request), hooks_(hooks), allocator_(backend) {
+        result_.device = backend.info();
+    }
+
+    VerifyResult run() {
+        try {
+            if (!refuse_unsupported() && !refuse_memory())
+                measure();
+        } catch (const Cancelled&) {
+            result_.verdict = Verdict::cancelled;
+            result_.reasons = {"cancelled"};
+        } catch (const Error& error) {
+            if (error.kind() == ErrorKind::input)
+                throw;
+            result_.verdict = Verdict::refused;
+            result_.reasons = {error.what()};
+        }
+        return std::move(result_);
+    }
+
+  private:
+    bool refuse_unsupported() {
+        result_.reasons = unsupported(request_);
+        if (result_.reasons.empty())
+            return false;
+        result_.verdict = Verdict::refused;
+        return true;
+    }
+
+    bool refuse_memory();
+    void emit_plan();
+    void measure();
+    void choose_attended_layers();
+    void run_context(ContextRun& context_run, std::int64_t context);
+    void measure_bandwidth();
+    void fit();
+    void conclude();
+    void progress();
+
+    const VerifyRequest& request_;
+    const Hooks& hooks_;
+    CountingAllocator allocator_;
+    std::vector<GroupRun> groups_;
+    Findings findings_;
+    VerifyResult result_;
+    bool disturbed_ = false;
+    std::int64_t done_ = 0, total_ = 0;
+    std::chrono::steady_clock::time_point last_progress_{};
+};
+
+bool Run::refuse_memory() {
+    std::int64_t beside = 0;
+    for (const LayerGroup& group : layer_groups(request_.plan)) {
+        groups_.push_back(
+            {make_layer_driver(allocator_.backend(), request_, group, hooks_.cancel), true});
+        // a dozen small buffers at most, each with its guard zones
+        beside += groups_.back().driver->io_bytes() + groups_.back().driver->workspace_bytes() +
+                  12 * 2 * guard_bytes;
+    }
+    for (const std::int64_t context : request_.contexts) {
+        std::int64_t needed = beside;
+        for (const BufferPlan& buffer : buffer_plans(request_, context))
+            needed = checked_add(needed, guarded_bytes(buffer.predicted, buffer.extent));
+        result_.bytes_needed = std::max(result_.bytes_needed, needed);
+    }
+    const std::int64_t available = result_.device.available_bytes;
+    result_.limit = available - available / 20;
+    if (request_.memory_limit)
+        result_.limit = std::min(result_.limit, *request_.memory_limit);
+    emit_plan();
+    if (result_.bytes_needed <= result_.limit)
+        return false;
+    result_.verdict = Verdict::refused;
+    result_.reasons = {"needs " + format_bytes_exact(Bytes(result_.bytes_needed)) + ", " +
+                       result_.device.backend + " offers " +
+                       format_bytes_exact(Bytes(result_.limit)) +
+                       "; a smaller context or fewer sequences would fit"};
+    return true;
+}
+
+void Run::emit_plan() {
+    if (!hooks_.event)
+        return;
+    JsonValue plan;
+    plan.set("type", "plan");
+    plan.set("bytes_needed", result_.bytes_needed);
+    plan.set("limit", result_.limit);
+    hooks_.event(plan);
+}
+
+void Run::progress() {
+    ++done_;
+    const auto now = std::chrono::steady_clock::now();
+    if (!hooks_.event || (done_ < total_ && now - last_progress_ < std::chrono::milliseconds(50)))
+        return;
+    last_progress_ = now;
+    JsonValue event;
+    event.set("type", "progress");
+    event.set("done", std::min(done_, total_));
+    event.set("total", total_);
+    hooks_.event(event);
+}
+
+/// All layers attend while the whole run stays within the budget; else one of each shape does.
+void Run::choose_attended_layers() {
+    double bytes = 0, flops = 0;
+    const PlaneElements elements = plane_elements(request_.formats);
+    for (const GroupRun& group : groups_)
+        for (const std::int64_t context : request_.contexts) {
+            const LayerGroup& layers = group.driver->group();
+            const StepCost cost = step_cost(layers.plan, context, elements, request_.sequences);
+            const auto times =
+                static_cast<double>(request_.steps) * static_cast<double>(layers.layers.size());
+            bytes += static_cast<double>(cost.bytes_read) * times;
+            flops += static_cast<double>(cost.flops) * times;
+        }
+    const Budget budget = budget_for(result_.device);
+    if (bytes <= budget.bytes && flops <= budget.flops)
+        return;
+    for (GroupRun& group : groups_)
+        if (group.driver->group().plan.kind != LayerKind::mamba1) // cheap at any context
+            group.all_layers = false;
+    result_.notes.push_back("every layer is allocated, filled and checked; one layer of each shape "
+                            "attends, because all of them would take too long here");
+}
+
+void Run::measure() {
+    choose_attended_layers();
+    for (GroupRun& group : groups_)
+        group.driver->allocate(allocator_);
+    total_ =
+        ContextRun::progress_steps(request_) * static_cast<std::int64_t>(request_.contexts.size());
+    const std::function<void()> step = [this] { progress(); };
+    ContextRun context_run(request_, allocator_, groups_, hooks_, step);
+    for (const std::int64_t context : request_.contexts)
+        run_context(context_run, context);
+    measure_bandwidth();
+    fit();
+    conclude();
+}
+
+void Run::run_context(ContextRun& context_run, std::int64_t context) {
+    ContextOutcome outcome = context_run.run(context, findings_);
+    disturbed_ = disturbed_ || outcome.disturbed;
+    result_.memory = outcome.memory;
+    for (Sample& sample : outcome.samples) {
+        if (hooks_.event)
+            hooks_.event(to_json(sample));
+        result_.samples.push_back(std::move(sample));
+    }
+    for (KernelRow& row : outcome.kernels)
+        result_.kernels.push_back(std::move(row));
+}
+
+void Run::measure_bandwidth() {
+    if (!hooks_.measure_bandwidth)
+        return;
+    result_.read_bandwidth = allocator_.backend().read_bandwidth();
+    if (result_.read_bandwidth > 0)
+        for (KernelRow& row : result_.kernels)
+            if (row.seconds > 0)
+                row.read_fraction =
+                    static_cast<double>(row.bytes_read) / row.seconds / result_.read_bandwidth;
+}
+
+/// Slope and intercept between the two largest contexts at or above the last window, per sequence.
+void Run::fit() {
+    std::int64_t window = 0;
+    for (const GroupRun& group : groups_)
+        if (const auto* dims = std::get_if<AttentionDims>(&group.driver->group().plan.dims))
+            if (dims->window && *dims->window <= request_.contexts.back())
+                window = std::max(window, *dims->window);
+    std::vector<const Sample*> totals;
+    for (const Sample& sample : result_.samples)
+        if (sample.component == "total" && sample.context >= window)
+            totals.push_back(&sample);
+    const Sample& last = *totals.back();
+    const Sample& before = totals.size() > 1 ? *totals[totals.size() - 2] : last;
+    const std::int64_t tokens = last.context - before.context;
+    const auto line = [&](std::int64_t from, std::int64_t to, auto& slope, auto& intercept) {
+        slope = tokens > 0 ? Ratio(to - from, tokens) / request_.sequences : Ratio(0);
+        intercept = Ratio(to, request_.sequences) - *slope * Ratio(last.context);
+    };
+    line(before.used, last.used, result_.slope, result_.intercept);
+    line(before.predicted, last.predicted, result_.predicted_slope, result_.predicted_intercept);
+    result_.slope_from = before.context;
+    result_.slope_to = last.context;
+}
+
+void Run::conclude() {
+    result_.reasons = findings_.lines();
+    if (*result_.slope != *result_.predicted_slope)
+        result_.reasons.push_back("measured slope " + result_.slope->to_string() +
+                                  " bytes per token and sequence, predicted " +
+                                  result_.predicted_slope->to_string());
+    if (!result_.reasons.empty()) {
+        result_.verdict = Verdict::refuted;
+        return;
+    }
+    result_.verdict = disturbed_ ? Verdict::disturbed : Verdict::equal;
+    if (disturbed_)
+        result_.reasons = {
+            "memory of the whole device changed by more than this run; the count and "
+            "the use of every byte agree"};
+}
+
+} // namespace
+
+VerifyResult verify(const VerifyRequest& request, Backend& backend, const Hooks& hooks) {
+    check_request(request);
+    return Run(request, backend, hooks).run();
+}
+
+} // namespace kvcaliper::kernels

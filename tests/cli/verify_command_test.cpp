@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command against stand-ins for the verifier; the real one is tested in tests/kernels.
+#include "tests/cli/run_cli.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+namespace kvcaliper::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class VerifyCommand : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder_ = fs::temp_directory_path() / ("kvcaliper-stand-in-" + std::to_string(::getpid()));
+        fs::create_directories(folder_);
+    }
+    void TearDown() override {
+        unsetenv("KVCALIPER_VERIFY");
+        fs::remove_all(folder_);
+    }
+    Ran run_with(const std::string& script, std::vector<std::string> more = {}) {
+        const fs::path program = folder_ / "verifier";
+        std::ofstream(program) << "#!/bin/sh\nread request\n" << script << "\n";
+        fs::permissions(program, fs::perms::owner_all);
+        setenv("KVCALIPER_VERIFY", program.c_str(), 1);
+        std::vector<std::string> arguments{"verify", "gpt2", "-c", "64"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run_cli(arguments);
+    }
+    fs::path folder_;
+};
+
+const char* const hello = R"(echo '{"type":"hello","version":"0.1.0"}')";
+
+std::string result(const std::string& verdict, int measured) {
+    return std::string(hello) + R"(; echo '{"type":"result","verdict":")" + verdict +
+           R"(","reasons":["because"],"notes":[],"device":{"backend":"cpu","name":"stand-in"},)" +
+           R"("samples":[{"context":64,"kind":"full_attention","component":"key","layers":12,)" +
+           R"("predicted":10,"requested":)" + std::to_string(measured) + R"(,"used":10}]}')";
+}
+
+TEST_F(VerifyCommand, AnEqualResult) {
+    const Ran ran = run_with(result("equal", 10) + "; exit 0");
+    EXPECT_EQ(ran.code, answered) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("GPT-2 measured on cpu: stand-in"));
+    EXPECT_THAT(ran.out, HasSubstr("equal: measured memory is what is required"));
+}
+
+TEST_F(VerifyCommand, ARefutedResult) {
+    const Ran ran = run_with(result("refuted", 11) + "; exit 1");
+    EXPECT_EQ(ran.code, answered_no);
+    EXPECT_THAT(ran.out, HasSubstr("differs"));
+    EXPECT_THAT(ran.out, HasSubstr("reason: because"));
+    EXPECT_EQ(run_with(result("refuted", 11) + "; exit 1", {"--json"}).json().string_at("verdict"),
+              "refuted");
+    EXPECT_THAT(run_with(result("refuted", 11) + "; exit 1", {"--csv"}).out,
+                HasSubstr("64,full_attention,key,12,10,11,10,differs"));
+}
+
+TEST_F(VerifyCommand, ErrorsAreOneLine) {
+    const Ran ran =
+        run_with(std::string(hello) +
+                 R"(; echo '{"type":"error","code":3,"message":"no GPU here"}'; exit 3)");
+    expect_one_line_error(ran, impossible_here);
+    EXPECT_THAT(ran.err, HasSubstr("no GPU here"));
+}
+
+TEST_F(VerifyCommand, AnEndWithoutAResultIsImpossibleHere) {
+    expect_one_line_error(run_with(std::string(hello) + "; kill -9 $$"), impossible_here);
+    expect_one_line_error(run_with("exit 0"), impossible_here);
+}
+
+TEST_F(VerifyCommand, VersionsMustMatch) {
+    const Ran ran = run_with(R"(echo '{"type":"hello","version":"9.9"}')");
+    expect_one_line_error(ran, impossible_here);
+    EXPECT_THAT(ran.err, HasSubstr("expected version 0.1.0, found 9.9"));
+}
+
+TEST_F(VerifyCommand, WithoutTheProgramBothPlacesAreNamed) {
+    setenv("KVCALIPER_VERIFY", "/nonexistent/kvcaliper-verify", 1);
+    expect_one_line_error(run_cli({"verify", "gpt2", "-c", "64"}), impossible_here);
+}
+
+} // namespace
+} // namespace kvcaliper::cli
