@@ -149,18 +149,22 @@ class CpuBackend final : public Backend {
         return info;
     }
 
+    // Every buffer gets pages of its own, so that memory given back leaves the process and resident
+    // bytes follow what is allocated. A sanitizer guards what comes from malloc only.
     void* allocate(std::int64_t bytes) override {
-        if (large(bytes))
-            return map_memory(bytes);
-        void* memory = std::aligned_alloc(256, static_cast<std::size_t>((bytes + 255) / 256 * 256));
-        if (memory == nullptr)
-            throw Error("out of memory for " + std::to_string(bytes) + " bytes",
-                        ErrorKind::impossible_here);
-        return memory;
+#if defined(__SANITIZE_ADDRESS__)
+        return ::operator new(static_cast<std::size_t>(bytes), std::align_val_t(256));
+#else
+        return map_memory(bytes);
+#endif
     }
 
-    void release(void* memory, std::int64_t bytes) noexcept override {
-        large(bytes) ? unmap_memory(memory, bytes) : std::free(memory);
+    void release(void* memory, [[maybe_unused]] std::int64_t bytes) noexcept override {
+#if defined(__SANITIZE_ADDRESS__)
+        ::operator delete(memory, std::align_val_t(256));
+#else
+        unmap_memory(memory, bytes);
+#endif
     }
 
     void fill(void* memory, unsigned char byte, std::int64_t bytes) override {
@@ -200,19 +204,14 @@ class CpuBackend final : public Backend {
     double read_bandwidth() override;
     // f32 sums over up to a million tokens and an exp good to 2e-7; measured worst heads stay below
     // a fifth of this, while one changed cache element shows as 1e-4 or more.
-    double attention_bound(Element) const override { return 1e-5; }
-    double state_bound() const override { return 5e-6; }
-
-  private:
-    /// Pages of their own from one MiB on, so that memory given back leaves the process.
-    static bool large(std::int64_t bytes) {
-#if defined(__SANITIZE_ADDRESS__)
-        return bytes < 0; // the sanitizer guards what comes from malloc
-#else
-        return bytes >= (1 << 20);
-#endif
+    double attention_bound(Element) const override {
+        return 1e-5;
+    }
+    double state_bound() const override {
+        return 5e-6;
     }
 
+  private:
     template <typename Do> static void in_pieces(std::int64_t bytes, const Do& work) {
         constexpr std::int64_t piece = 4 << 20;
         parallel_for((bytes + piece - 1) / piece, [&](std::int64_t i) {
