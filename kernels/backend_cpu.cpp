@@ -13,6 +13,9 @@
 #include <limits>
 #include <new>
 #include <vector>
+#if defined(KVCALIPER_CPU_X86_VARIANTS)
+#include <cpuid.h>
+#endif
 
 namespace kvcaliper::kernels {
 namespace {
@@ -314,8 +317,10 @@ void CpuBackend::step(const Mamba1View& v) {
     });
 }
 
-/// The best of three reads of 512 MiB, or of a quarter of what is available when that is less.
+/// The best of several reads of 512 MiB, or of a quarter of what is available when that is less.
+/// Others use the memory too, so it tries for a fifth of a second.
 double CpuBackend::read_bandwidth() {
+    using Clock = std::chrono::steady_clock;
     const std::int64_t bytes = std::min<std::int64_t>(512 << 20, available_memory() / 4);
     const std::int64_t piece = 1 << 20, pieces = bytes / piece;
     if (pieces == 0)
@@ -324,13 +329,14 @@ double CpuBackend::read_bandwidth() {
     fill(memory, 1, bytes);
     double best = 0;
     std::vector<std::uint64_t> sums(static_cast<std::size_t>(pieces));
-    for (int repeat = 0; repeat < 3; ++repeat) {
-        const auto start = std::chrono::steady_clock::now();
+    const auto end = Clock::now() + std::chrono::milliseconds(200);
+    for (int repeat = 0; repeat < 3 || Clock::now() < end; ++repeat) {
+        const auto start = Clock::now();
         parallel_for(pieces, [&](std::int64_t i) {
             sums[static_cast<std::size_t>(i)] =
                 kernels_.checksum(static_cast<unsigned char*>(memory) + i * piece, piece);
         });
-        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+        const std::chrono::duration<double> seconds = Clock::now() - start;
         best = std::max(best, static_cast<double>(pieces * piece) / seconds.count());
     }
     unmap_memory(memory, bytes);
@@ -339,12 +345,19 @@ double CpuBackend::read_bandwidth() {
 
 } // namespace
 
+#if defined(KVCALIPER_CPU_X86_VARIANTS)
+/// __builtin_cpu_supports of clang 14 does not know this one: CPUID leaf 1, ECX bit 29.
+static bool has_f16c() {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 29 & 1) != 0;
+}
+#endif
+
 std::vector<const VectorKernels*> usable_vector_kernels() {
     std::vector<const VectorKernels*> usable{&baseline::vector_kernels};
 #if defined(KVCALIPER_CPU_X86_VARIANTS)
     __builtin_cpu_init();
-    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("f16c");
+    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                     __builtin_cpu_supports("avx512cd");

@@ -5,74 +5,91 @@
 namespace kvcaliper::kernels::KVCALIPER_CPU_VARIANT {
 namespace {
 
-// Mamba-1 keeps a block of channels on the stack, convolution columns transposed so that a vector
-// holds neighbouring channels, states as rows padded to whole vectors.
+// A block of channels keeps its convolution columns on the stack, transposed so that a vector holds
+// neighbouring channels. States are updated in place when their rows are whole vectors, else in
+// padded copies.
 constexpr std::int64_t block_channels = 64;
 constexpr std::int64_t block_floats = 4096;
 
 struct ChannelBlock {
     std::int64_t first, count; ///< channels
-    std::int64_t stride;       ///< floats per state row
+    std::int64_t stride;       ///< floats per row of state, a, b and c
+    float* state;
+    const float* a;
     alignas(64) float history[max_conv_kernel][block_channels];
     alignas(64) float weight[max_conv_kernel][block_channels];
     alignas(64) float bias[block_channels];
     alignas(64) float drive[block_channels]; ///< u
-    alignas(64) float state[block_floats];
-    alignas(64) float a[block_floats];
+    alignas(64) float padded_state[block_floats];
+    alignas(64) float padded_a[block_floats];
+    alignas(64) float padded_b[max_state_size + lanes];
+    alignas(64) float padded_c[max_state_size + lanes];
 };
 
-KV_INLINE float half_to_float(std::uint16_t half, bool bf16) {
-    Halves halves{};
-    halves[0] = half;
-    return bf16 ? to_floats<true>(halves)[0] : to_floats<false>(halves)[0];
+KV_INLINE Floats load_either(const std::uint16_t* from, std::int64_t left, bool bf16) {
+    if (left >= lanes)
+        return bf16 ? load_floats<true>(from) : load_floats<false>(from);
+    return bf16 ? load_tail<true>(from, left) : load_tail<false>(from, left);
 }
 
-/// The inverse for values that came from half_to_float, so nothing is ever rounded.
-KV_INLINE std::uint16_t exact_half(float value, bool bf16) {
-    std::uint32_t bits;
-    __builtin_memcpy(&bits, &value, sizeof bits);
-    if (bf16)
-        return static_cast<std::uint16_t>(bits >> 16);
-    const std::uint32_t sign = bits >> 16 & 0x8000u;
-    const std::uint32_t magnitude = bits & 0x7fffffffu;
-    if (magnitude >= 0x7f800000u)
-        return static_cast<std::uint16_t>(sign | 0x7c00u | (magnitude >> 13 & 0x3ffu));
-    float scaled;
-    __builtin_memcpy(&scaled, &magnitude, sizeof scaled);
-    scaled *= 0x1p-112f;
-    __builtin_memcpy(&bits, &scaled, sizeof bits);
-    return static_cast<std::uint16_t>(sign | bits >> 13);
+void to_float_row(const std::uint16_t* from, std::int64_t count, bool bf16, float* to) {
+    for (std::int64_t i = 0; i < count; i += lanes)
+        store(to + i, load_either(from + i, count - i, bf16));
 }
 
-void load_block(const Mamba1Task& task, ChannelBlock& block) {
+void load_convolution(const Mamba1Task& task, ChannelBlock& block) {
     const std::int64_t past = task.conv_kernel - 1;
+    alignas(64) float row[block_channels * max_conv_kernel];
+    to_float_row(task.history + block.first * past, block.count * past, task.bf16, row);
     for (std::int64_t i = 0; i < block_channels; ++i) {
         const bool real = i < block.count;
-        const std::int64_t channel = block.first + (real ? i : 0);
-        for (std::int64_t j = 0; j < task.conv_kernel; ++j) {
-            block.weight[j][i] = real ? task.weight[channel * task.conv_kernel + j] : 0;
-            if (j < past)
-                block.history[j][i] =
-                    real ? half_to_float(task.history[channel * past + j], task.bf16) : 0;
-        }
-        block.bias[i] = real ? task.bias[channel] : 0;
+        for (std::int64_t j = 0; j < past; ++j)
+            block.history[j][i] = real ? row[i * past + j] : 0;
+        const float* weight = task.weight + (block.first + i) * task.conv_kernel;
+        for (std::int64_t j = 0; j < task.conv_kernel; ++j)
+            block.weight[j][i] = real ? weight[j] : 0;
+        block.bias[i] = real ? task.bias[block.first + i] : 0;
     }
-    for (std::int64_t i = 0; i < block.count; ++i)
-        for (std::int64_t n = 0; n < block.stride; ++n) {
-            const std::int64_t at = (block.first + i) * task.state_size + n;
-            block.state[i * block.stride + n] = n < task.state_size ? task.state[at] : 0;
-            block.a[i * block.stride + n] = n < task.state_size ? task.a[at] : 0;
-        }
 }
 
-void store_block(const Mamba1Task& task, const ChannelBlock& block) {
-    const std::int64_t past = task.conv_kernel - 1;
+void pad_row(const float* from, std::int64_t width, std::int64_t stride, float* to) {
+    for (std::int64_t n = 0; n < stride; ++n)
+        to[n] = n < width ? from[n] : 0;
+}
+
+void load_states(const Mamba1Task& task, ChannelBlock& block) {
+    const std::int64_t first = block.first * task.state_size;
+    block.state = task.state + first;
+    block.a = task.a + first;
+    if (block.stride == task.state_size)
+        return;
     for (std::int64_t i = 0; i < block.count; ++i) {
-        const std::int64_t channel = block.first + i;
-        for (std::int64_t j = 0; j < past; ++j)
-            task.history[channel * past + j] = exact_half(block.history[j][i], task.bf16);
+        pad_row(block.state + i * task.state_size, task.state_size, block.stride,
+                block.padded_state + i * block.stride);
+        pad_row(block.a + i * task.state_size, task.state_size, block.stride,
+                block.padded_a + i * block.stride);
+    }
+    block.state = block.padded_state;
+    block.a = block.padded_a;
+}
+
+void store_states(const Mamba1Task& task, const ChannelBlock& block) {
+    if (block.stride == task.state_size)
+        return;
+    for (std::int64_t i = 0; i < block.count; ++i)
         for (std::int64_t n = 0; n < task.state_size; ++n)
-            task.state[channel * task.state_size + n] = block.state[i * block.stride + n];
+            task.state[(block.first + i) * task.state_size + n] = block.state[i * block.stride + n];
+}
+
+/// The last inputs as they came, so nothing is ever rounded: still in the history, or in x.
+void store_history(const Mamba1Task& task, const ChannelBlock& block) {
+    const std::int64_t past = task.conv_kernel - 1;
+    for (std::int64_t i = block.first; i < block.first + block.count; ++i) {
+        std::uint16_t* history = task.history + i * past;
+        for (std::int64_t j = 0; j < past; ++j) {
+            const std::int64_t token = task.count + j - past;
+            history[j] = token < 0 ? history[task.count + j] : task.x[token * task.inner + i];
+        }
     }
 }
 
@@ -80,11 +97,8 @@ void store_block(const Mamba1Task& task, const ChannelBlock& block) {
 void convolve(const Mamba1Task& task, ChannelBlock& block, std::int64_t token) {
     const std::int64_t past = task.conv_kernel - 1;
     const std::uint16_t* x = task.x + token * task.inner + block.first;
-    alignas(64) float input[block_channels] = {};
-    for (std::int64_t i = 0; i < block.count; ++i)
-        input[i] = half_to_float(x[i], task.bf16);
-    for (std::int64_t i = 0; i < block_channels; i += lanes) {
-        const Floats now = load(input + i);
+    for (std::int64_t i = 0; i < block.count; i += lanes) {
+        const Floats now = load_either(x + i, block.count - i, task.bf16);
         Floats sum = load(block.bias + i) + load(block.weight[past] + i) * now;
         for (std::int64_t j = 0; j < past; ++j) {
             const Floats old = load(block.history[j] + i);
@@ -128,20 +142,24 @@ void mamba1(const Mamba1Task& task) {
     const std::int64_t size = fit < block_channels ? fit : block_channels;
     for (block.first = task.first; block.first < task.last; block.first += size) {
         block.count = task.last - block.first < size ? task.last - block.first : size;
-        load_block(task, block);
+        load_convolution(task, block);
+        load_states(task, block);
         for (std::int64_t t = 0; t < task.count; ++t) {
-            alignas(64) float b[max_state_size + lanes] = {};
-            alignas(64) float c[max_state_size + lanes] = {};
-            for (std::int64_t n = 0; n < task.state_size; ++n) {
-                b[n] = task.b[t * task.state_size + n];
-                c[n] = task.c[t * task.state_size + n];
+            const float* b = task.b + t * task.state_size;
+            const float* c = task.c + t * task.state_size;
+            if (block.stride != task.state_size) {
+                pad_row(b, task.state_size, block.stride, block.padded_b);
+                pad_row(c, task.state_size, block.stride, block.padded_c);
+                b = block.padded_b;
+                c = block.padded_c;
             }
             convolve(task, block, t);
             advance_states(task, block, t, b);
             if (t + 1 == task.count)
                 read_out(task, block, c);
         }
-        store_block(task, block);
+        store_states(task, block);
+        store_history(task, block);
     }
 }
 

@@ -200,12 +200,13 @@ TEST_P(CpuBackendTest, AppendGoesRoundTheRing) {
 
 TEST_P(CpuBackendTest, Mamba1StepsLikeTheReference) {
     struct Mamba {
-        std::int64_t sequences, inner, states, kernel;
+        std::int64_t sequences, inner, states, kernel, tokens;
     };
     for (const Mamba& m :
-         {Mamba{1, 300, 16, 4}, Mamba{2, 70, 5, 2}, Mamba{1, 33, 128, 1}, Mamba{1, 64, 17, 5}})
+         {Mamba{1, 300, 16, 4, 40}, Mamba{2, 70, 5, 2, 40}, Mamba{1, 33, 128, 1, 40},
+          Mamba{1, 64, 17, 5, 40}, Mamba{2, 100, 16, 4, 1}, Mamba{1, 9, 3, 6, 2}})
         for (const Element element : {Element::f16, Element::bf16}) {
-            const std::int64_t tokens = 40;
+            const std::int64_t tokens = m.tokens;
             const auto floats = [](std::int64_t n, std::uint64_t key, float scale) {
                 std::vector<float> v(size_of(n));
                 normal_floats(key, 0, n, scale, v.data());
@@ -248,10 +249,11 @@ TEST_P(CpuBackendTest, Mamba1StepsLikeTheReference) {
                               reference.state(), m.inner * m.states),
                           2e-6);
                 for (std::int64_t i = 0; i < m.inner; ++i) // the history is exact, oldest first
-                    for (std::int64_t j = 0; j < m.kernel - 1; ++j)
-                        ASSERT_EQ(
-                            history[size_of((s * m.inner + i) * (m.kernel - 1) + j)],
-                            x[size_of((s * tokens + tokens - (m.kernel - 1) + j) * m.inner + i)]);
+                    for (std::int64_t j = 0; j < m.kernel - 1; ++j) {
+                        const std::int64_t t = tokens - (m.kernel - 1) + j;
+                        const int wanted = t < 0 ? 0 : x[size_of((s * tokens + t) * m.inner + i)];
+                        ASSERT_EQ(history[size_of((s * m.inner + i) * (m.kernel - 1) + j)], wanted);
+                    }
             }
         }
 }
