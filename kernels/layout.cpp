@@ -14,42 +14,46 @@ Element element_of(const NumericFormat& format) {
     return format.name == "f32" ? Element::f32 : Element::bf16; // others are refused before
 }
 
+/// What one layer of the plan and of the spec have to say; either may be missing.
+struct LayerSides {
+    std::string kind;
+    std::vector<Plane> planes;
+    std::vector<Component> components;
+};
+
+LayerSides sides_of(const VerifyRequest& request, std::size_t layer, std::int64_t tokens) {
+    LayerSides sides;
+    if (layer < request.spec.layers.size()) {
+        sides.components = request.spec.layers[layer].components;
+        sides.kind = to_string(request.spec.layers[layer].kind);
+    }
+    if (layer < request.plan.layers.size()) {
+        const LayerPlan& plan = request.plan.layers[layer];
+        sides.planes = layer_planes(plan, tokens, plane_elements(request.formats));
+        sides.kind = to_string(plan.kind);
+    }
+    return sides;
+}
+
 /// Components and planes of one layer, matched by role.
 void add_layer(std::vector<BufferPlan>& buffers, const VerifyRequest& request, std::size_t layer,
                std::int64_t tokens) {
-    std::vector<Plane> planes;
-    std::vector<Component> components;
-    std::string kind;
-    if (layer < request.plan.layers.size()) {
-        const LayerPlan& plan = request.plan.layers[layer];
-        planes = layer_planes(plan, tokens, plane_elements(request.formats));
-        kind = to_string(plan.kind);
-    }
-    if (layer < request.spec.layers.size()) {
-        components = request.spec.layers[layer].components;
-        if (kind.empty())
-            kind = to_string(request.spec.layers[layer].kind);
-    }
-    for (const Component& component : components) {
-        BufferPlan buffer{static_cast<int>(layer),
-                          kind,
-                          std::string(to_string(component.role)),
-                          0,
-                          0,
-                          2,
-                          std::nullopt};
+    LayerSides sides = sides_of(request, layer, tokens);
+    const auto index = static_cast<int>(layer);
+    for (const Component& component : sides.components) {
+        const std::string role(to_string(component.role));
         const Bytes bytes = component_bytes(component, request.formats, Tokens(tokens));
-        buffer.predicted = checked_multiply(bytes.count(), request.sequences);
-        const auto plane = std::find_if(planes.begin(), planes.end(),
-                                        [&](const Plane& p) { return p.role == buffer.role; });
-        if (plane != planes.end()) {
-            buffer.plane = *plane;
-            planes.erase(plane);
-        }
-        buffers.push_back(std::move(buffer));
+        buffers.push_back({index, sides.kind, role,
+                           checked_multiply(bytes.count(), request.sequences), 0, 2, std::nullopt});
+        const auto plane = std::find_if(sides.planes.begin(), sides.planes.end(),
+                                        [&](const Plane& p) { return p.role == role; });
+        if (plane == sides.planes.end())
+            continue;
+        buffers.back().plane = *plane;
+        sides.planes.erase(plane);
     }
-    for (const Plane& plane : planes)
-        buffers.push_back({static_cast<int>(layer), kind, std::string(plane.role), 0, 0, 2, plane});
+    for (const Plane& plane : sides.planes)
+        buffers.push_back({index, sides.kind, std::string(plane.role), 0, 0, 2, plane});
 }
 
 bool same_shape(const LayerPlan& a, const LayerPlan& b) {
@@ -64,11 +68,7 @@ bool same_shape(const LayerPlan& a, const LayerPlan& b) {
     return dump_json(to_json(one), -1) == dump_json(to_json(other), -1);
 }
 
-std::int64_t plane_bytes(const Plane& plane, std::int64_t sequences) {
-    return extent_bytes(plane, sequences);
-}
-
-constexpr std::int64_t append_piece = 8 << 20; ///< small enough to stay in a cache on its way
+constexpr std::int64_t append_piece = 4 << 20; ///< small enough to stay in a cache on its way
 
 std::int64_t chunk_tokens(std::int64_t bytes_per_token) {
     return std::clamp<std::int64_t>(append_piece / bytes_per_token, 1, 4096);
@@ -154,7 +154,7 @@ std::vector<StepCost> step_costs(const LayerPlan& layer, std::int64_t tokens,
                                  const PlaneElements& elements, std::int64_t sequences) {
     std::vector<StepCost> costs;
     for (const Plane& plane : layer_planes(layer, tokens, elements))
-        costs.push_back({plane_bytes(plane, sequences), 0});
+        costs.push_back({extent_bytes(plane, sequences), 0});
     const std::int64_t slots = layer_planes(layer, tokens, elements).front().slots;
     if (const auto* d = std::get_if<AttentionDims>(&layer.dims)) {
         costs[0].flops = 2 * sequences * d->heads * slots * d->key_width;
