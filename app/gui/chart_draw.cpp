@@ -258,7 +258,7 @@ void fit_chart(QCustomPlot& plot) {
         // As many ticks as have room for their labels.
         const int label = plot.xAxis->scaleType() == QCPAxis::stLogarithmic ? 46 : 90;
         plot.xAxis->ticker()->setTickCount(std::max(2, plot.axisRect()->width() / label));
-        plot.yAxis->ticker()->setTickCount(std::max(2, plot.axisRect()->height() / 44));
+        plot.yAxis->ticker()->setTickCount(std::max(2, plot.axisRect()->height() / 32));
     }
 }
 

@@ -323,18 +323,19 @@ void EndLabelsItem::draw(QCPPainter* painter) {
 
 // --- tickers
 
-BytesTicker::BytesTicker() {
-    setLogBase(2);
-    setSubTickCount(0);
+QVector<double> PowerTicker::createTickVector(double, const QCPRange& range) {
+    QVector<double> ticks;
+    const int first = static_cast<int>(std::ceil(std::log2(range.lower)));
+    const int last = static_cast<int>(std::floor(std::log2(range.upper)));
+    const int every = std::max(1, (last - first + tickCount() - 1) / tickCount());
+    for (int power = first; power <= last; power += every) {
+        ticks << std::exp2(power);
+    }
+    return ticks;
 }
 
 QString BytesTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
     return tick < 0.5 ? QString() : bytes_text(Ratio(std::llround(tick)));
-}
-
-TokensTicker::TokensTicker() {
-    setLogBase(2);
-    setSubTickCount(0);
 }
 
 QString TokensTicker::getTickLabel(double tick, const QLocale&, QChar, int) {

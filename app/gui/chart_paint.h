@@ -112,19 +112,22 @@ class EndLabelsItem : public CanvasItem {
     QFont font_;
 };
 
-/// Ticks at powers of two: "128 KiB", "8K".
-class BytesTicker : public QCPAxisTickerLog {
-  public:
-    BytesTicker();
+/// Ticks at powers of two, every one or every n-th, at most as many as the tick count says. (The
+/// library's own logarithmic ticker takes twice as many where it rounds its step down.)
+class PowerTicker : public QCPAxisTicker {
+  protected:
+    QVector<double> createTickVector(double step, const QCPRange& range) override;
+    int getSubTickCount(double) override { return 0; }
+};
 
+/// "128 KiB"
+class BytesTicker : public PowerTicker {
   protected:
     QString getTickLabel(double tick, const QLocale&, QChar, int) override;
 };
 
-class TokensTicker : public QCPAxisTickerLog {
-  public:
-    TokensTicker();
-
+/// "8K"
+class TokensTicker : public PowerTicker {
   protected:
     QString getTickLabel(double tick, const QLocale&, QChar, int) override;
 };
