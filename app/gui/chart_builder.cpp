@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/chart_builder.h"
+
+#include "app/gui/text.h"
+#include "core/error.h"
+#include "core/report.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include <algorithm>
+#include <set>
+
+namespace kvcaliper::gui {
+
+namespace {
+
+QString tr(const char* source) {
+    return QCoreApplication::translate("Chart", source);
+}
+
+constexpr int curve_points = 200;
+
+QString kv_text(const Study& study) {
+    try {
+        const CacheFormats formats = resolve_formats(study.settings());
+        return formats.k == formats.v
+                   ? tr("%1 K/V").arg(text(formats.k->name))
+                   : tr("%1 K, %2 V").arg(text(formats.k->name), text(formats.v->name));
+    } catch (const Error& error) {
+        return text(error.what());
+    }
+}
+
+QString name_of(const Study& study, const QString& id) {
+    const StudyRow* row = study.row(id);
+    return row != nullptr ? row->name : id;
+}
+
+// --- bars
+
+/// What stands under the number: "80 KiB past 1,024 tokens", "35 MiB fixed".
+QString bar_detail(const Estimate& estimate) {
+    const Ratio uncapped = estimate.uncapped.value();
+    const Ratio growth = estimate.growth.value();
+    const Ratio constant = estimate.constant.value();
+    if (uncapped == Ratio(0)) {
+        return constant == Ratio(0) ? QString() : tr("%1 fixed").arg(bytes_text(constant));
+    }
+    if (uncapped == growth) {
+        return {};
+    }
+    return estimate.knees.empty()
+               ? tr("%1 past its windows").arg(bytes_text(growth))
+               : tr("%1 past %2 tokens")
+                     .arg(bytes_text(growth), integer_text(estimate.knees.back().tokens.count()));
+}
+
+Bar make_bar(const StudyRow& row, int series) {
+    Bar bar;
+    bar.name = row.name;
+    bar.series = series;
+    if (!row.estimate) {
+        bar.label = tr("no answer");
+        bar.detail = row.error;
+        bar.tooltip = row.error;
+        return bar;
+    }
+    const Ratio uncapped = row.estimate->uncapped.value();
+    bar.solid = std::min(row.estimate->growth.value(), uncapped);
+    bar.hatched = uncapped - bar.solid;
+    bar.label = uncapped == Ratio(0) ? tr("0 B/token") : bytes_text(uncapped);
+    bar.detail = bar_detail(*row.estimate);
+    bar.tooltip = tr("%1: uncapped %2 per token, growth %3 per token, constant %4 per sequence")
+                      .arg(row.name, exact_text(uncapped), exact_text(row.estimate->growth.value()),
+                           exact_text(row.estimate->constant.value()));
+    return bar;
+}
+
+std::vector<LegendEntry> bar_legend(const BarChart& chart) {
+    const bool windows = std::any_of(chart.bars.begin(), chart.bars.end(),
+                                     [](const Bar& bar) { return bar.hatched != Ratio(0); });
+    if (!windows) {
+        return {};
+    }
+    const Ink solid{Ink::Group::series, -1, Hatch::none};
+    const Ink hatched{Ink::Group::series, -1, Hatch::diagonal};
+    return {{tr("grows with every token"), solid},
+            {tr("stops growing when its window is full"), hatched}};
+}
+
+// --- curves
+
+std::vector<CurvePointData> points_between(const StudyRow& row, Tokens from, Tokens to) {
+    std::vector<CurvePointData> points;
+    for (const CurvePoint& point :
+         curve(*row.model, row.estimate->settings, from, to, curve_points)) {
+        points.push_back({point.tokens, point.required});
+    }
+    return points;
+}
+
+std::vector<CurvePointData> knee_points(const StudyRow& row, Tokens until) {
+    std::vector<CurvePointData> points;
+    for (const Knee& knee : row.estimate->knees) {
+        if (knee.tokens <= until) {
+            const auto at = curve(*row.model, row.estimate->settings, knee.tokens, knee.tokens, 2);
+            points.push_back({knee.tokens, at.front().required});
+        }
+    }
+    return points;
+}
+
+/// The curve of a row from 1 token to `end`. A number past 64 bits ends it early, not the chart.
+Curve make_curve(const StudyRow& row, int series, Tokens end) {
+    Curve result;
+    result.name = row.name;
+    result.series = series;
+    const Tokens limit = std::min(end, row.model->plan.max_context.value_or(end));
+    try {
+        result.points = points_between(row, Tokens(1), limit);
+        result.knees = knee_points(row, limit);
+        if (limit < end) {
+            result.beyond = points_between(row, limit, end);
+        }
+    } catch (const Error&) {
+        result.beyond.clear();
+    }
+    return result;
+}
+
+QString curve_summary(const Study& study) {
+    QStringList parts;
+    for (const StudyRow& row : study.rows()) {
+        if (row.estimate) {
+            parts << tr("%1 %2").arg(row.name,
+                                     text(format_bytes_exact(row.estimate->required.bytes())));
+        }
+    }
+    return parts.join(QStringLiteral("; "));
+}
+
+/// The next power of two, so that curves reach the edge of a chart ruled in powers of two.
+Tokens power_of_two_from(Tokens tokens) {
+    std::int64_t power = 2;
+    while (power < tokens.count() && power < (std::int64_t{1} << 61)) {
+        power *= 2;
+    }
+    return std::max(Tokens(power), tokens);
+}
+
+// --- layers
+
+double layer_bytes(const LayerCache& layer, const Estimate& estimate) {
+    double bytes = 0;
+    for (const Component& component : layer.components) {
+        bytes += static_cast<double>(
+            component_bytes(component, estimate.formats, estimate.settings.context).count());
+    }
+    return bytes;
+}
+
+LayerRow make_layer_row(const StudyRow& row) {
+    LayerRow result;
+    result.name = row.name;
+    if (!row.model) {
+        result.caption = row.error;
+        return result;
+    }
+    result.caption = row.estimate ? layers_text(row.model->spec) : row.error;
+    double largest = 0;
+    for (const LayerCache& layer : row.model->spec.layers) {
+        result.cells.push_back({layer.kind, row.estimate ? layer_bytes(layer, *row.estimate) : 0});
+        largest = std::max(largest, result.cells.back().fill);
+    }
+    for (LayerCell& cell : result.cells) {
+        cell.fill = largest > 0 ? cell.fill / largest : 0;
+    }
+    return result;
+}
+
+std::vector<LegendEntry> kind_legend(const LayerChart& chart) {
+    std::set<LayerKind> seen;
+    for (const LayerRow& row : chart.rows) {
+        for (const LayerCell& cell : row.cells) {
+            seen.insert(cell.kind);
+        }
+    }
+    std::vector<LegendEntry> legend;
+    for (const LayerKind kind : seen) {
+        legend.push_back({kind_text(kind), kind_ink(kind)});
+    }
+    return legend;
+}
+
+QString layer_summary(const LayerChart& chart) {
+    QStringList parts;
+    for (const LayerRow& row : chart.rows) {
+        parts << tr("%1: %2").arg(row.name, row.caption);
+    }
+    return parts.join(QStringLiteral("; "));
+}
+
+/// Title, and what the numbers are numbers of; both say so when there is nothing to show.
+ChartData titled(const Study& study, const QString& title, const QString& remark = {}) {
+    ChartData data;
+    data.title = title;
+    data.subtitle = study.rows().empty() ? tr("No model is ticked.") : view_text(study) + remark;
+    data.description = view_text(study);
+    return data;
+}
+
+} // namespace
+
+Hatch kind_hatch(LayerKind kind) {
+    switch (kind) {
+    case LayerKind::full_attention:
+        return Hatch::none;
+    case LayerKind::sliding_attention:
+        return Hatch::diagonal;
+    case LayerKind::mla:
+        return Hatch::horizontal;
+    case LayerKind::mamba1:
+        return Hatch::back_diagonal;
+    case LayerKind::mamba2:
+        return Hatch::cross;
+    }
+    return Hatch::none;
+}
+
+Ink kind_ink(LayerKind kind) {
+    return {Ink::Group::kind, static_cast<int>(kind), kind_hatch(kind)};
+}
+
+QString view_text(const Study& study) {
+    const Settings& settings = study.settings();
+    QString result =
+        tr("required, engine %1, %2, context %3")
+            .arg(text(settings.engine), kv_text(study), integer_text(settings.context.count()));
+    if (settings.sequences != 1) {
+        result += tr(", %1 sequences").arg(integer_text(settings.sequences));
+    }
+    return result;
+}
+
+ChartData per_token_chart(const Study& study) {
+    BarChart chart;
+    QStringList parts;
+    for (const StudyRow& row : study.rows()) {
+        chart.bars.push_back(make_bar(row, static_cast<int>(chart.bars.size())));
+        parts << chart.bars.back().tooltip;
+    }
+    chart.axis = tr("bytes per token, uncapped");
+    ChartData data = titled(study, tr("KV cache per token"));
+    data.description += QStringLiteral("; ") + parts.join(QStringLiteral("; "));
+    data.legend = bar_legend(chart);
+    data.body = std::move(chart);
+    return data;
+}
+
+Tokens longest_context(const Study& study) {
+    Tokens longest = study.settings().context;
+    for (const StudyRow& row : study.rows()) {
+        if (row.model && row.model->plan.max_context) {
+            longest = std::max(longest, *row.model->plan.max_context);
+        }
+    }
+    return longest;
+}
+
+ChartData context_chart(const Study& study) {
+    CurveChart chart;
+    const Tokens end = power_of_two_from(longest_context(study));
+    int series = 0;
+    for (const StudyRow& row : study.rows()) {
+        if (row.estimate) {
+            chart.curves.push_back(make_curve(row, series, end));
+        }
+        ++series;
+    }
+    const Tokens context = study.settings().context;
+    chart.guides.push_back({context, tr("context %1").arg(text(format_tokens(context)))});
+    chart.x_axis = tr("tokens");
+    chart.y_axis = tr("bytes, all sequences");
+    ChartData data = titled(study, tr("Cache over context"),
+                            tr("; ◇ a window is full; dotted past a model's own maximum"));
+    data.description += tr("; at the context: %1").arg(curve_summary(study));
+    data.body = std::move(chart);
+    return data;
+}
+
+ChartData layers_chart(const Study& study) {
+    LayerChart chart;
+    for (const StudyRow& row : study.rows()) {
+        chart.rows.push_back(make_layer_row(row));
+    }
+    chart.axis = tr("layer");
+    ChartData data = titled(study, tr("What each layer keeps"),
+                            tr("; height: bytes as a share of the model's largest layer"));
+    data.description += QStringLiteral("; ") + layer_summary(chart);
+    data.legend = kind_legend(chart);
+    data.body = std::move(chart);
+    return data;
+}
+
+ChartData verify_chart(const Study& study, const QString& id,
+                       const std::vector<CurvePointData>& measured) {
+    CurveChart chart;
+    const StudyRow* row = study.row(id);
+    if (row != nullptr && row->estimate) {
+        Tokens end = study.settings().context;
+        for (const CurvePointData& point : measured) {
+            end = std::max(end, point.tokens);
+        }
+        chart.curves.push_back(make_curve(*row, 0, power_of_two_from(end)));
+        chart.curves.back().measured = measured;
+    }
+    chart.x_axis = tr("tokens");
+    chart.y_axis = tr("bytes, all sequences");
+    ChartData data =
+        titled(study, tr("%1: predicted line, measured points").arg(name_of(study, id)));
+    data.description += tr("; points measured: %1").arg(measured.size());
+    data.body = std::move(chart);
+    return data;
+}
+
+} // namespace kvcaliper::gui

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a chart shows, in numbers and words. Knows neither the plot library nor colours: the view
+// and the exports draw it, tests read it.
+#pragma once
+
+#include "core/layer_plan.h"
+#include "core/units.h"
+
+#include <QString>
+
+#include <variant>
+#include <vector>
+
+namespace kvcaliper::gui {
+
+/// A second channel beside the colour, so that a chart reads without colours.
+enum class Hatch { none, diagonal, back_diagonal, horizontal, vertical, cross };
+
+/// A colour of the theme: the n-th of the series, or that of a layer kind.
+struct Ink {
+    enum class Group { series, kind };
+    Group group = Group::series;
+    int index = 0;
+    Hatch hatch = Hatch::none;
+};
+
+struct LegendEntry {
+    QString text;
+    Ink ink;
+};
+
+/// A bar in bytes: a solid part and, behind it, one that stops growing at a window.
+struct Bar {
+    QString name;
+    Ratio solid;
+    Ratio hatched;
+    QString label;  ///< its number
+    QString detail; ///< a second line, for what one number does not say
+    QString tooltip;
+    int series = 0;
+};
+
+struct BarChart {
+    std::vector<Bar> bars;
+    QString axis;
+};
+
+struct CurvePointData {
+    Tokens tokens;
+    Bytes bytes;
+};
+
+struct Curve {
+    QString name;
+    int series = 0;
+    std::vector<CurvePointData> points;   ///< up to the model's maximum context
+    std::vector<CurvePointData> beyond;   ///< past it: arithmetic only
+    std::vector<CurvePointData> knees;    ///< where a window is full
+    std::vector<CurvePointData> measured; ///< what a verification found
+};
+
+/// A vertical line at a token count.
+struct Guide {
+    Tokens tokens;
+    QString label;
+};
+
+struct CurveChart {
+    std::vector<Curve> curves;
+    std::vector<Guide> guides;
+    QString x_axis;
+    QString y_axis;
+};
+
+struct LayerCell {
+    LayerKind kind = LayerKind::full_attention;
+    double fill = 0; ///< bytes at the context as a share of the model's largest layer
+};
+
+struct LayerRow {
+    QString name;
+    QString caption;
+    std::vector<LayerCell> cells;
+};
+
+struct LayerChart {
+    std::vector<LayerRow> rows;
+    QString axis;
+};
+
+struct ChartData {
+    QString title;
+    QString subtitle;
+    QString description; ///< one sentence with every number: accessible text and file metadata
+    std::vector<LegendEntry> legend;
+    std::variant<BarChart, CurveChart, LayerChart> body;
+};
+
+Hatch kind_hatch(LayerKind kind);
+Ink kind_ink(LayerKind kind);
+
+} // namespace kvcaliper::gui

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/chart_paint.h"
+
+#include "app/gui/text.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kvcaliper::gui {
+
+namespace {
+
+QFont sized(QFont font, double factor, bool bold = false) {
+    font.setPointSizeF(font.pointSizeF() * factor);
+    font.setBold(bold);
+    return font;
+}
+
+QColor mixed(const QColor& a, const QColor& b, double share) {
+    const auto mix = [&](int x, int y) {
+        return static_cast<int>(std::lround(x * share + y * (1 - share)));
+    };
+    return QColor(mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue()));
+}
+
+/// Diagonals x + y = k (or x - y = k) through a rectangle, cut at its edges.
+void add_diagonals(QVector<QLineF>& lines, const QRectF& rect, double step, bool rising) {
+    const double reach = rect.width() + rect.height();
+    for (double k = step; k < reach; k += step) {
+        const double x0 = std::min(k, rect.width());
+        const double y0 = k - x0;
+        const double y1 = std::min(k, rect.height());
+        const double x1 = k - y1;
+        const auto at = [&](double dx, double dy) {
+            return QPointF(rect.left() + dx, rising ? rect.top() + dy : rect.bottom() - dy);
+        };
+        lines << QLineF(at(x0, y0), at(x1, y1));
+    }
+}
+
+QVector<QLineF> hatch_lines(const QRectF& rect, Hatch hatch) {
+    constexpr double step = 6;
+    QVector<QLineF> lines;
+    if (hatch == Hatch::diagonal || hatch == Hatch::cross) {
+        add_diagonals(lines, rect, step, true);
+    }
+    if (hatch == Hatch::back_diagonal || hatch == Hatch::cross) {
+        add_diagonals(lines, rect, step, false);
+    }
+    if (hatch == Hatch::horizontal) {
+        for (double y = rect.bottom() - 3; y > rect.top(); y -= 5) {
+            lines << QLineF(rect.left(), y, rect.right(), y);
+        }
+    }
+    if (hatch == Hatch::vertical) {
+        for (double x = rect.left() + 3; x < rect.right(); x += 5) {
+            lines << QLineF(x, rect.top(), x, rect.bottom());
+        }
+    }
+    return lines;
+}
+
+double power_of_two_step(double span, int parts) {
+    return std::exp2(std::ceil(std::log2(std::max(span, 1.0) / parts)));
+}
+
+} // namespace
+
+void paint_fill(QPainter& painter, const QRectF& rect, const QColor& colour, Hatch hatch,
+                const QColor& ground) {
+    if (hatch == Hatch::none) {
+        painter.fillRect(rect, colour);
+        return;
+    }
+    painter.fillRect(rect, mixed(colour, ground, 0.3));
+    painter.setPen(QPen(colour, 1));
+    painter.drawLines(hatch_lines(rect, hatch));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(rect);
+}
+
+// --- header
+
+HeaderElement::HeaderElement(QCustomPlot* plot, const ChartData& data, const ChartTheme& theme)
+    : QCPLayoutElement(plot), title_(data.title), subtitle_(data.subtitle), text_(theme.text),
+      muted_(theme.muted), title_font_(sized(plot->font(), 1.3, true)), font_(plot->font()) {
+    setMargins(QMargins(10, 8, 10, 6));
+}
+
+int HeaderElement::width() const {
+    return std::max(80, parentPlot()->viewport().width() - margins().left() - margins().right());
+}
+
+int HeaderElement::titleHeight() const {
+    const QRect bounds = QFontMetrics(title_font_, parentPlot())
+                             .boundingRect(0, 0, width(), 0, Qt::TextWordWrap, title_);
+    return bounds.height();
+}
+
+QSize HeaderElement::minimumOuterSizeHint() const {
+    const QRect bounds = QFontMetrics(font_, parentPlot())
+                             .boundingRect(0, 0, width(), 0, Qt::TextWordWrap, subtitle_);
+    return {100, titleHeight() + 2 + bounds.height() + margins().top() + margins().bottom()};
+}
+
+void HeaderElement::draw(QCPPainter* painter) {
+    QRect area = rect();
+    painter->setPen(text_);
+    painter->setFont(title_font_);
+    painter->drawText(area, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, title_);
+    area.setTop(area.top() + titleHeight() + 2);
+    painter->setPen(muted_);
+    painter->setFont(font_);
+    painter->drawText(area, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, subtitle_);
+}
+
+// --- legend
+
+LegendElement::LegendElement(QCustomPlot* plot, const ChartData& data, const ChartTheme& theme)
+    : QCPLayoutElement(plot), entries_(data.legend), theme_(theme), font_(plot->font()) {
+    setMargins(QMargins(10, 2, 10, 8));
+}
+
+std::vector<QRect> LegendElement::boxes(int width) const {
+    constexpr int swatch = 18, gap = 6, between = 18;
+    const QFontMetrics metrics(font_, parentPlot());
+    std::vector<QRect> result;
+    int x = 0, y = 0;
+    for (const LegendEntry& entry : entries_) {
+        const int needed = swatch + gap + metrics.horizontalAdvance(entry.text);
+        if (x > 0 && x + needed > width) {
+            x = 0;
+            y += metrics.height() + 4;
+        }
+        result.emplace_back(x, y, needed, metrics.height());
+        x += needed + between;
+    }
+    return result;
+}
+
+QSize LegendElement::minimumOuterSizeHint() const {
+    const int width = parentPlot()->viewport().width() - margins().left() - margins().right();
+    const auto all = boxes(std::max(80, width));
+    const int height = all.empty() ? 0 : all.back().bottom() + 1;
+    return {100, height + margins().top() + margins().bottom()};
+}
+
+void LegendElement::draw(QCPPainter* painter) {
+    const auto all = boxes(rect().width());
+    painter->setFont(font_);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const QRect box = all[i].translated(rect().topLeft());
+        const QRectF swatch(box.left() + 0.5, box.top() + box.height() / 2 - 5.5, 18, 12);
+        const Ink& ink = entries_[i].ink;
+        paint_fill(*painter, swatch, theme_.ink(ink), ink.hatch, theme_.ground);
+        painter->setPen(theme_.text);
+        painter->drawText(box.adjusted(24, 0, 4, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                          entries_[i].text);
+    }
+}
+
+// --- items
+
+CanvasItem::CanvasItem(QCustomPlot* plot) : QCPAbstractItem(plot) {
+    setClipToAxisRect(false);
+}
+
+BarsItem::BarsItem(QCustomPlot* plot, const BarChart& chart, const ChartTheme& theme)
+    : CanvasItem(plot), chart_(chart), theme_(theme), font_(plot->font()) {}
+
+void BarsItem::fitRange() {
+    const double width = std::max(60, parentPlot()->axisRect()->width());
+    const QFontMetrics metrics(font_, parentPlot());
+    double upper = 1024;
+    for (const Bar& bar : chart_.bars) {
+        const double bytes = (bar.solid + bar.hatched).to_double();
+        const double label = 14 + std::max(metrics.horizontalAdvance(bar.label),
+                                           metrics.horizontalAdvance(bar.detail));
+        // A label takes at most 7 tenths: bars keep a length that can be compared.
+        const double left = std::max(width - label, width * 0.3);
+        upper = std::max(upper, bytes * width / left);
+    }
+    parentPlot()->xAxis->setRange(0, upper);
+}
+
+void BarsItem::drawLabel(QCPPainter* painter, const Bar& bar, const QPointF& at) const {
+    const QFontMetrics metrics(font_, parentPlot());
+    const int width = parentPlot()->axisRect()->right() + 16 - static_cast<int>(at.x());
+    const int lines = bar.detail.isEmpty() ? 1 : 2;
+    const int top = static_cast<int>(std::lround(at.y())) - lines * metrics.height() / 2;
+    const QRect first(static_cast<int>(at.x()), top, width, metrics.height());
+    const int align = static_cast<int>(Qt::AlignLeft) | static_cast<int>(Qt::AlignVCenter);
+    painter->setFont(font_);
+    painter->setPen(theme_.text);
+    painter->drawText(first, align, metrics.elidedText(bar.label, Qt::ElideRight, width));
+    painter->setPen(theme_.muted);
+    painter->drawText(first.translated(0, metrics.height()), align,
+                      metrics.elidedText(bar.detail, Qt::ElideRight, width));
+}
+
+void BarsItem::draw(QCPPainter* painter) {
+    for (std::size_t i = 0; i < chart_.bars.size(); ++i) {
+        const Bar& bar = chart_.bars[i];
+        const double at = static_cast<double>(i);
+        const double top = std::round(y(at - 0.32)) + 0.5;
+        const double height = std::max(std::round(y(at + 0.32)) + 0.5 - top, 2.0);
+        const double zero = x(0);
+        const double split = x(bar.solid.to_double());
+        const double end = x((bar.solid + bar.hatched).to_double());
+        const QColor colour = theme_.ink({Ink::Group::series, bar.series, Hatch::none});
+        paint_fill(*painter, QRectF(zero, top, split - zero, height), colour, Hatch::none,
+                   theme_.ground);
+        if (end > split) {
+            paint_fill(*painter, QRectF(split, top, end - split, height), colour, Hatch::diagonal,
+                       theme_.ground);
+        }
+        drawLabel(painter, bar, {end + 6, y(at)});
+    }
+}
+
+LayersItem::LayersItem(QCustomPlot* plot, const LayerChart& chart, const ChartTheme& theme)
+    : CanvasItem(plot), chart_(chart), theme_(theme), font_(plot->font()) {}
+
+QRectF LayersItem::cellRect(int row, int layer) const {
+    const double text_height = QFontMetrics(font_, parentPlot()).height();
+    const double top = y(row - 0.5) + text_height + 6;
+    const double bottom = std::max(y(row + 0.5) - 6, top + 4);
+    return {x(layer), top, x(layer + 1) - x(layer), std::min(bottom - top, 110.0)};
+}
+
+void LayersItem::drawRow(QCPPainter* painter, int row) const {
+    const LayerRow& data = chart_.rows[static_cast<std::size_t>(row)];
+    for (std::size_t i = 0; i < data.cells.size(); ++i) {
+        const LayerCell& cell = data.cells[i];
+        const QRectF rect = cellRect(row, static_cast<int>(i));
+        const double gap = rect.width() >= 4 ? 1 : 0.25;
+        const QRectF box = rect.adjusted(gap / 2, 0, -gap / 2, 0);
+        const QColor colour = theme_.ink(kind_ink(cell.kind));
+        painter->fillRect(box, mixed(colour, theme_.ground, 0.16));
+        QRectF filled = box;
+        filled.setTop(box.bottom() - std::max(cell.fill * box.height(), 3.0));
+        paint_fill(*painter, filled, colour, kind_hatch(cell.kind), theme_.ground);
+        if (row == marked_row && static_cast<int>(i) == marked_layer) {
+            painter->setBrush(Qt::NoBrush);
+            painter->setPen(QPen(theme_.text, 2));
+            painter->drawRect(box.adjusted(-1, -2, 1, 2));
+        }
+    }
+}
+
+void LayersItem::draw(QCPPainter* painter) {
+    const QRect area = parentPlot()->axisRect()->rect();
+    QFont bold = font_;
+    bold.setBold(true);
+    const QFontMetrics metrics(font_, parentPlot());
+    for (int row = 0; row < static_cast<int>(chart_.rows.size()); ++row) {
+        const LayerRow& data = chart_.rows[static_cast<std::size_t>(row)];
+        const int top = static_cast<int>(std::lround(y(row - 0.5))) + 2;
+        const int name_width = QFontMetrics(bold, parentPlot()).horizontalAdvance(data.name) + 10;
+        painter->setFont(bold);
+        painter->setPen(theme_.text);
+        painter->drawText(QRect(area.left(), top, name_width + 20, metrics.height()),
+                          Qt::AlignLeft | Qt::AlignVCenter, data.name);
+        painter->setFont(font_);
+        painter->setPen(theme_.muted);
+        const QRect space(area.left() + name_width, top, area.width() - name_width,
+                          metrics.height());
+        painter->drawText(space, Qt::AlignLeft | Qt::AlignVCenter,
+                          metrics.elidedText(data.caption, Qt::ElideRight, space.width()));
+        drawRow(painter, row);
+    }
+}
+
+EndLabelsItem::EndLabelsItem(QCustomPlot* plot, const CurveChart& chart, const ChartTheme& theme)
+    : CanvasItem(plot), font_(plot->font()) {
+    for (const Curve& curve : chart.curves) {
+        const auto& last = curve.beyond.empty() ? curve.points : curve.beyond;
+        if (!last.empty() && last.back().bytes.count() > 0) {
+            labels_.push_back({curve.name,
+                               theme.ink({Ink::Group::series, curve.series, Hatch::none}),
+                               static_cast<double>(last.back().bytes.count()), 0});
+        }
+    }
+}
+
+int EndLabelsItem::widest() const {
+    int width = 0;
+    for (const Label& label : labels_) {
+        width = std::max(width, QFontMetrics(font_, parentPlot()).horizontalAdvance(label.text));
+    }
+    return width;
+}
+
+void EndLabelsItem::spread(std::vector<Label>& labels) const {
+    const double height = QFontMetrics(font_, parentPlot()).height();
+    std::sort(labels.begin(), labels.end(),
+              [](const Label& a, const Label& b) { return a.y < b.y; });
+    for (std::size_t i = 1; i < labels.size(); ++i) {
+        labels[i].y = std::max(labels[i].y, labels[i - 1].y + height);
+    }
+    // What was pushed past the bottom comes back up, and pushes the others.
+    double limit = parentPlot()->axisRect()->bottom();
+    for (auto label = labels.rbegin(); label != labels.rend(); ++label) {
+        label->y = std::min(label->y, limit);
+        limit = label->y - height;
+    }
+}
+
+void EndLabelsItem::draw(QCPPainter* painter) {
+    std::vector<Label> labels = labels_;
+    for (Label& label : labels) {
+        label.y = y(label.bytes);
+    }
+    spread(labels);
+    const QRect area = parentPlot()->axisRect()->rect();
+    painter->setFont(font_);
+    for (const Label& label : labels) {
+        painter->setPen(label.colour);
+        painter->drawText(QRectF(area.right() + 8, label.y - 20, widest() + 12, 40),
+                          Qt::AlignLeft | Qt::AlignVCenter, label.text);
+    }
+}
+
+// --- tickers
+
+QVector<double> PowerTicker::createTickVector(double, const QCPRange& range) {
+    QVector<double> ticks;
+    const int first = static_cast<int>(std::ceil(std::log2(range.lower)));
+    const int last = static_cast<int>(std::floor(std::log2(range.upper)));
+    const int every = std::max(1, (last - first + tickCount() - 1) / tickCount());
+    for (int power = first; power <= last; power += every) {
+        ticks << std::exp2(power);
+    }
+    return ticks;
+}
+
+QString BytesTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+    return tick < 0.5 ? QString() : bytes_text(Ratio(std::llround(tick)));
+}
+
+QString TokensTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+    return tick < 0.5 ? QString() : text(format_tokens(Tokens(std::llround(tick))));
+}
+
+double LinearBytesTicker::getTickStep(const QCPRange& range) {
+    return power_of_two_step(range.size(), tickCount());
+}
+
+QString LinearBytesTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+    return bytes_text(Ratio(std::llround(tick)));
+}
+
+} // namespace kvcaliper::gui

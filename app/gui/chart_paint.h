@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The parts a chart is painted from, on the plot library's layout and items. Internal to the chart
+// view and the exports: nothing else includes the plot library.
+#pragma once
+
+#include "app/gui/chart_data.h"
+#include "app/gui/chart_theme.h"
+
+#include <qcustomplot.h>
+
+namespace kvcaliper::gui {
+
+/// Fills a rectangle in an ink: colour, and a hatch of real lines (vector files keep them).
+void paint_fill(QPainter& painter, const QRectF& rect, const QColor& colour, Hatch hatch,
+                const QColor& ground);
+
+/// Title and subtitle over the plot, wrapped to its width.
+class HeaderElement : public QCPLayoutElement {
+  public:
+    HeaderElement(QCustomPlot* plot, const ChartData& data, const ChartTheme& theme);
+    QSize minimumOuterSizeHint() const override;
+
+  protected:
+    void draw(QCPPainter* painter) override;
+
+  private:
+    int width() const;
+    int titleHeight() const;
+    QString title_, subtitle_;
+    QColor text_, muted_;
+    QFont title_font_, font_;
+};
+
+/// Swatches with words under the plot, flowing over as many lines as they need.
+class LegendElement : public QCPLayoutElement {
+  public:
+    LegendElement(QCustomPlot* plot, const ChartData& data, const ChartTheme& theme);
+    QSize minimumOuterSizeHint() const override;
+
+  protected:
+    void draw(QCPPainter* painter) override;
+
+  private:
+    std::vector<QRect> boxes(int width) const;
+    std::vector<LegendEntry> entries_;
+    ChartTheme theme_;
+    QFont font_;
+};
+
+/// A plot item that covers the axis rect and takes part in no selection.
+class CanvasItem : public QCPAbstractItem {
+  public:
+    explicit CanvasItem(QCustomPlot* plot);
+    double selectTest(const QPointF&, bool, QVariant* = nullptr) const override { return -1; }
+
+  protected:
+    double x(double value) const { return parentPlot()->xAxis->coordToPixel(value); }
+    double y(double value) const { return parentPlot()->yAxis->coordToPixel(value); }
+};
+
+class BarsItem : public CanvasItem {
+  public:
+    BarsItem(QCustomPlot* plot, const BarChart& chart, const ChartTheme& theme);
+    /// Widens the x range until every label fits beside its bar.
+    void fitRange();
+
+  protected:
+    void draw(QCPPainter* painter) override;
+
+  private:
+    void drawLabel(QCPPainter* painter, const Bar& bar, const QPointF& at) const;
+    BarChart chart_;
+    ChartTheme theme_;
+    QFont font_;
+};
+
+class LayersItem : public CanvasItem {
+  public:
+    LayersItem(QCustomPlot* plot, const LayerChart& chart, const ChartTheme& theme);
+    int marked_row = -1;
+    int marked_layer = -1;
+
+  protected:
+    void draw(QCPPainter* painter) override;
+
+  private:
+    QRectF cellRect(int row, int layer) const;
+    void drawRow(QCPPainter* painter, int row) const;
+    LayerChart chart_;
+    ChartTheme theme_;
+    QFont font_;
+};
+
+/// The names of curves at their right ends, pushed apart where they would overprint.
+class EndLabelsItem : public CanvasItem {
+  public:
+    EndLabelsItem(QCustomPlot* plot, const CurveChart& chart, const ChartTheme& theme);
+    int widest() const;
+
+  protected:
+    void draw(QCPPainter* painter) override;
+
+  private:
+    struct Label {
+        QString text;
+        QColor colour;
+        double bytes;
+        double y;
+    };
+    void spread(std::vector<Label>& labels) const;
+    std::vector<Label> labels_;
+    QFont font_;
+};
+
+/// Ticks at powers of two, every one or every n-th, at most as many as the tick count says. (The
+/// library's own logarithmic ticker takes twice as many where it rounds its step down.)
+class PowerTicker : public QCPAxisTicker {
+  protected:
+    QVector<double> createTickVector(double step, const QCPRange& range) override;
+    int getSubTickCount(double) override { return 0; }
+};
+
+/// "128 KiB"
+class BytesTicker : public PowerTicker {
+  protected:
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override;
+};
+
+/// "8K"
+class TokensTicker : public PowerTicker {
+  protected:
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override;
+};
+
+/// Steps of a power of two from zero, for bars.
+class LinearBytesTicker : public QCPAxisTicker {
+  protected:
+    double getTickStep(const QCPRange& range) override;
+    int getSubTickCount(double) override { return 0; }
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override;
+};
+
+/// Clears the plot and draws a chart on it. Nothing of the chart before is kept.
+void draw_chart(QCustomPlot& plot, const ChartData& data, const ChartTheme& theme);
+/// Runs the layout and whatever depends on its pixels; before each replot and each export.
+void fit_chart(QCustomPlot& plot);
+LayersItem* layers_item(QCustomPlot& plot);
+
+} // namespace kvcaliper::gui

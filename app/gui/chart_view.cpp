@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/chart_view.h"
+
+#include "app/gui/chart_paint.h"
+
+#include <QEvent>
+#include <QMouseEvent>
+#include <QVBoxLayout>
+
+#include <cmath>
+
+namespace kvcaliper::gui {
+
+ChartView::ChartView(QWidget* parent) : QWidget(parent), plot_(new QCustomPlot(this)) {
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(plot_);
+    plot_->setFont(font());
+    plot_->setMinimumSize(120, 80); // a plot without area can not be painted, and says so
+    connect(plot_, &QCustomPlot::beforeReplot, this, [this] { fit_chart(*plot_); });
+    connect(plot_, &QCustomPlot::mouseMove, this, [this](QMouseEvent* event) {
+        Q_EMIT hovered(spotAt(event->position()), event->globalPosition().toPoint());
+    });
+    connect(plot_, &QCustomPlot::mousePress, this,
+            [this](QMouseEvent* event) { Q_EMIT clicked(spotAt(event->position())); });
+    plot_->setMouseTracking(true);
+}
+
+void ChartView::setData(const ChartData& data) {
+    data_ = data;
+    setAccessibleName(data.title);
+    setAccessibleDescription(data.description);
+    plot_->setAccessibleName(data.title);
+    plot_->setAccessibleDescription(data.description);
+    redraw();
+}
+
+void ChartView::setMarkedLayer(int row, int layer) {
+    marked_row_ = row;
+    marked_layer_ = layer;
+    markLayer();
+}
+
+void ChartView::markLayer() {
+    LayersItem* layers = layers_item(*plot_);
+    if (layers != nullptr && !stale_) {
+        layers->marked_row = marked_row_;
+        layers->marked_layer = marked_layer_;
+        plot_->replot(QCustomPlot::rpQueuedReplot);
+    }
+}
+
+/// A hidden chart is drawn when it is shown: a slider moves one chart, not four.
+void ChartView::redraw() {
+    stale_ = !isVisible();
+    if (stale_) {
+        return;
+    }
+    draw_chart(*plot_, data_, chart_theme_for(palette()));
+    markLayer();
+    plot_->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void ChartView::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (stale_) {
+        redraw();
+    }
+}
+
+void ChartView::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
+        plot_->setFont(font());
+        redraw();
+    }
+}
+
+ChartSpot ChartView::spotAt(const QPointF& position) const {
+    ChartSpot spot;
+    if (!plot_->axisRect()->rect().contains(position.toPoint())) {
+        return spot;
+    }
+    const double x = plot_->xAxis->pixelToCoord(position.x());
+    const int row = static_cast<int>(std::lround(plot_->yAxis->pixelToCoord(position.y())));
+    if (std::holds_alternative<CurveChart>(data_.body)) {
+        spot.tokens = x;
+    } else {
+        spot.row = row;
+        spot.layer = static_cast<int>(std::floor(x));
+    }
+    return spot;
+}
+
+} // namespace kvcaliper::gui

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the program is asked on its command line: a window, a chart file, or a picture of the
+// window.
+#pragma once
+
+#include "app/gui/app_theme.h"
+#include "app/gui/study.h"
+
+#include <QSize>
+#include <QString>
+#include <QStringList>
+
+#include <optional>
+
+namespace kvcaliper::gui {
+
+struct Options {
+    enum class Task { window, chart, screenshot, help, version };
+    Task task = Task::window;
+    QString file;
+    QString kind = QStringLiteral("per-token");
+    QString tab = QStringLiteral("compare");
+    std::optional<AppTheme> theme;
+    std::optional<QSize> size;
+    Settings settings;
+    QStringList models;
+};
+
+/// Reads the arguments (the program's name first); throws Error for what it does not understand.
+Options parse_options(const QStringList& arguments);
+
+/// Makes a chart file or a picture; throws Error with the reason when it can not.
+void run_headless(const Options& options);
+
+/// What --help says; needs an application.
+QString help_text();
+
+/// The whole program but its main: returns the exit code.
+int run_application(int argc, char** argv);
+
+} // namespace kvcaliper::gui

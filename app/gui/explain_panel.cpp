@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/explain_panel.h"
+
+#include "app/gui/text.h"
+
+#include <QComboBox>
+#include <QCoreApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QTextBrowser>
+#include <QVBoxLayout>
+
+namespace kvcaliper::gui {
+
+namespace {
+
+QString tr_explain(const char* source) {
+    return QCoreApplication::translate("Explain", source);
+}
+
+QString heading(const QString& words) {
+    return QStringLiteral("<p style='margin-top:10px;margin-bottom:2px'><b>%1</b></p>")
+        .arg(words.toHtmlEscaped());
+}
+
+const Figure& figure_of(const Estimate& estimate, int figure) {
+    switch (figure) {
+    case 1:
+        return estimate.growth;
+    case 2:
+        return estimate.constant;
+    case 3:
+        return estimate.required;
+    default:
+        return estimate.uncapped;
+    }
+}
+
+QString term_html(const Term& term) {
+    return QStringLiteral("<p style='margin-top:6px;margin-bottom:0'>%1<br>%2<br>= <b>%3</b></p>")
+        .arg(text(term.label).toHtmlEscaped(), text(explain(term)).toHtmlEscaped(),
+             exact_text(term.value()));
+}
+
+QString figure_html(const Figure& figure) {
+    QString html = QStringLiteral("<p style='margin-top:0;margin-bottom:2px'>%1<br>"
+                                  "<span style='font-size:large'><b>%2</b></span><br>%3</p>")
+                       .arg(text(figure.name).toHtmlEscaped(), bytes_text(figure.value()),
+                            exact_text(figure.value()));
+    for (const Term& term : figure.terms) {
+        html += term_html(term);
+    }
+    return figure.terms.empty() ? html + tr_explain("<p>Nothing contributes.</p>") : html;
+}
+
+QString components_html(const Estimate& estimate) {
+    QString html = heading(tr_explain("Components at %1 tokens, one sequence")
+                               .arg(integer_text(estimate.settings.context.count())));
+    html += QStringLiteral("<table cellspacing='0' cellpadding='2' width='100%'>");
+    for (const ComponentGroup& group : group_components(estimate.model->spec)) {
+        const Bytes one =
+            component_bytes(group.component, estimate.formats, estimate.settings.context);
+        html += QStringLiteral("<tr><td>%1 × %2, %3</td><td align='right'>%4</td></tr>")
+                    .arg(group.layers)
+                    .arg(kind_text(group.kind), role_text(group.component.role),
+                         bytes_text(Ratio((one * group.layers).count())));
+    }
+    return html + QStringLiteral("</table>");
+}
+
+QString notes_html(const Estimate& estimate) {
+    QString html = heading(tr_explain("Notes"));
+    const ModelPlan& plan = estimate.model->plan;
+    html += QStringLiteral("<ul style='margin-left:-24px'><li>%1</li>")
+                .arg(tr_explain("read as %1 (%2)")
+                         .arg(text(plan.model_type), text(to_string(plan.confidence)))
+                         .toHtmlEscaped());
+    for (const std::string& note : estimate.notes) {
+        html += QStringLiteral("<li>%1</li>").arg(text(note).toHtmlEscaped());
+    }
+    html += QStringLiteral("<li>%1</li></ul>")
+                .arg(tr_explain("source: %1").arg(text(plan.source)).toHtmlEscaped());
+    return html;
+}
+
+QString badge_colours(Badge badge) {
+    switch (badge) {
+    case Badge::computed:
+        return QStringLiteral("background:#5b6470;color:white");
+    case Badge::measured:
+        return QStringLiteral("background:#00694d;color:white");
+    case Badge::refuted:
+        return QStringLiteral("background:#a63f00;color:white");
+    case Badge::stale:
+        return QStringLiteral("background:#e69f00;color:black");
+    }
+    return {};
+}
+
+} // namespace
+
+QString badge_text(Badge badge) {
+    switch (badge) {
+    case Badge::computed:
+        return tr_explain("computed");
+    case Badge::measured:
+        return tr_explain("✓ measured");
+    case Badge::refuted:
+        return tr_explain("✗ refuted");
+    case Badge::stale:
+        return tr_explain("stale");
+    }
+    return {};
+}
+
+QString explain_html(const StudyRow& row, int figure, const Verification* verification) {
+    if (!row.estimate) {
+        return QStringLiteral("<p>%1</p>").arg(row.error.toHtmlEscaped());
+    }
+    QString html = figure_html(figure_of(*row.estimate, figure));
+    if (verification != nullptr) {
+        html +=
+            heading(tr_explain("Verification")) + QStringLiteral("<p style='margin-top:0'>%1</p>")
+                                                      .arg(verification->summary.toHtmlEscaped());
+    }
+    return html + components_html(*row.estimate) + notes_html(*row.estimate);
+}
+
+ExplainPanel::ExplainPanel(Study& study, QWidget* parent)
+    : QWidget(parent), study_(study), name_(new QLabel(this)), badge_(new QLabel(this)),
+      figure_(new QComboBox(this)), text_(new QTextBrowser(this)) {
+    QFont bold = name_->font();
+    bold.setBold(true);
+    name_->setFont(bold);
+    badge_->setObjectName(QStringLiteral("badge"));
+    figure_->setObjectName(QStringLiteral("explainFigure"));
+    figure_->setAccessibleName(tr("Figure to explain"));
+    figure_->addItems({tr("Uncapped per token"), tr("Growth per token"),
+                       tr("Constant per sequence"), tr("Total at the context")});
+    text_->setObjectName(QStringLiteral("explainText"));
+    text_->setAccessibleName(tr("Terms of the figure"));
+    auto* head = new QHBoxLayout;
+    head->addWidget(name_, 1);
+    head->addWidget(badge_);
+    auto* layout = new QVBoxLayout(this);
+    layout->addLayout(head);
+    layout->addWidget(figure_);
+    layout->addWidget(text_, 1);
+    connect(figure_, &QComboBox::currentIndexChanged, this, &ExplainPanel::refresh);
+    connect(&study_, &Study::changed, this, &ExplainPanel::refresh);
+    connect(&study_, &Study::currentChanged, this, &ExplainPanel::refresh);
+    refresh();
+}
+
+void ExplainPanel::setFigure(int figure) {
+    figure_->setCurrentIndex(figure);
+}
+
+void ExplainPanel::refresh() {
+    const StudyRow* row = study_.row(study_.current());
+    if (row == nullptr) {
+        name_->setText(tr("No model"));
+        badge_->hide();
+        text_->setHtml(tr("<p>Tick a model in the list to see how its figures are made up.</p>"));
+        return;
+    }
+    name_->setText(row->name);
+    const Badge badge = study_.badge(row->id);
+    badge_->setText(badge_text(badge));
+    badge_->setStyleSheet(badge_colours(badge) +
+                          QStringLiteral(";border-radius:3px;padding:1px 6px"));
+    badge_->setVisible(row->estimate.has_value());
+    text_->setHtml(explain_html(*row, figure_->currentIndex(), study_.verification(row->id)));
+}
+
+} // namespace kvcaliper::gui

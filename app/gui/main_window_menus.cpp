@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/main_window.h"
+
+#include "app/gui/chart_export.h"
+#include "app/gui/chart_view.h"
+#include "app/gui/pages.h"
+#include "app/gui/scenario_panel.h"
+#include "app/gui/table_text.h"
+#include "app/gui/text.h"
+#include "core/report.h"
+
+#include <QActionGroup>
+#include <QApplication>
+#include <QClipboard>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QSettings>
+#include <QStatusBar>
+#include <QUndoStack>
+
+namespace kvcaliper::gui {
+
+namespace {
+
+QAction* named(QAction* action, const char* name) {
+    action->setObjectName(QLatin1String(name));
+    return action;
+}
+
+} // namespace
+
+void MainWindow::createFileMenu() {
+    QMenu& menu = *menuBar()->addMenu(tr("&File"));
+    named(menu.addAction(tr("&Open model…"), QKeySequence::Open, this, &MainWindow::openDialog),
+          "openModel");
+    menu.addSeparator();
+    named(menu.addAction(tr("&Export chart…"), QKeySequence(tr("Ctrl+E")), this,
+                         &MainWindow::exportChart),
+          "exportChart")
+        ->setStatusTip(tr("Write the chart of this page as SVG, PDF or PNG"));
+    named(menu.addAction(tr("Export &table…"), QKeySequence(tr("Ctrl+Shift+E")), this,
+                         &MainWindow::exportTable),
+          "exportTable")
+        ->setStatusTip(tr("Write the comparison as CSV, with exact bytes"));
+    menu.addSeparator();
+    named(menu.addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close), "quit")
+        ->setMenuRole(QAction::QuitRole);
+}
+
+void MainWindow::createEditMenu() {
+    QMenu& menu = *menuBar()->addMenu(tr("&Edit"));
+    QAction* undo = named(study_->undoStack()->createUndoAction(this, tr("&Undo")), "undo");
+    undo->setShortcut(QKeySequence::Undo);
+    QAction* redo = named(study_->undoStack()->createRedoAction(this, tr("&Redo")), "redo");
+    redo->setShortcut(QKeySequence::Redo);
+    menu.addAction(undo);
+    menu.addAction(redo);
+    menu.addSeparator();
+    named(menu.addAction(tr("&Copy table"), QKeySequence(tr("Ctrl+Shift+C")), this,
+                         &MainWindow::copyTable),
+          "copyTable");
+    named(menu.addAction(tr("&Find a model"), QKeySequence::Find, this,
+                         [this] {
+                             scenario_dock_->show();
+                             scenario_->focusSearch();
+                         }),
+          "findModel");
+}
+
+void MainWindow::createViewMenu() {
+    QMenu& menu = *menuBar()->addMenu(tr("&View"));
+    menu.addAction(named(scenario_dock_->toggleViewAction(), "toggleScenario"));
+    menu.addAction(named(explain_dock_->toggleViewAction(), "toggleExplain"));
+    named(menu.addAction(tr("&Restore default layout"), this, &MainWindow::restoreDefaultLayout),
+          "restoreLayout");
+    QMenu& themes = *menu.addMenu(tr("&Theme"));
+    auto* group = new QActionGroup(this);
+    const QString now =
+        QSettings().value(QStringLiteral("theme"), QStringLiteral("system")).toString();
+    const std::pair<AppTheme, QString> entries[] = {{AppTheme::light, tr("&Light")},
+                                                    {AppTheme::dark, tr("&Dark")},
+                                                    {AppTheme::system, tr("&System")}};
+    for (const auto& [theme, name] : entries) {
+        QAction* action =
+            themes.addAction(name, this, [this, chosen = theme] { chooseTheme(chosen); });
+        action->setCheckable(true);
+        action->setChecked(theme_name(theme) == now);
+        group->addAction(action);
+    }
+}
+
+void MainWindow::createHelpMenu() {
+    QMenu& menu = *menuBar()->addMenu(tr("&Help"));
+    named(menu.addAction(tr("&About kvcaliper"), this, &MainWindow::about), "about")
+        ->setMenuRole(QAction::AboutRole);
+    named(menu.addAction(tr("About &Qt"), qApp, &QApplication::aboutQt), "aboutQt");
+}
+
+void MainWindow::chooseTheme(AppTheme theme) {
+    QSettings().setValue(QStringLiteral("theme"), theme_name(theme));
+    apply_theme(theme);
+}
+
+void MainWindow::openDialog() {
+    openModels(QFileDialog::getOpenFileNames(this, tr("Open model"), QString(),
+                                             tr("Model configs (*.json);;All files (*)")));
+}
+
+void MainWindow::exportChart() {
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Export chart"), QStringLiteral("kvcaliper.svg"),
+        tr("Charts (*.svg *.pdf *.png);;SVG (*.svg);;PDF (*.pdf);;PNG (*.png)"));
+    if (path.isEmpty()) {
+        return;
+    }
+    const ChartData& shown = currentChart()->data();
+    const auto problem = export_chart(shown, light_chart_theme(), export_size(shown), path);
+    statusBar()->showMessage(problem ? tr("Not written: %1").arg(*problem)
+                                     : tr("Written: %1").arg(path));
+}
+
+void MainWindow::exportTable() {
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Export table"), QStringLiteral("kvcaliper.csv"), tr("CSV (*.csv)"));
+    if (path.isEmpty()) {
+        return;
+    }
+    const auto problem = write_file(path, table_csv(compare_->table()).toUtf8());
+    statusBar()->showMessage(problem ? tr("Not written: %1").arg(*problem)
+                                     : tr("Written: %1").arg(path));
+}
+
+void MainWindow::copyTable() {
+    QApplication::clipboard()->setText(table_tsv(compare_->table()));
+    statusBar()->showMessage(tr("The table is on the clipboard, in exact bytes."), 5000);
+}
+
+void MainWindow::about() {
+    QMessageBox::about(
+        this, tr("About kvcaliper"),
+        tr("<h3>kvcaliper %1</h3><p>What a language model keeps in memory while it generates text, "
+           "to the byte, and a measurement that agrees.</p><p>This window is free software under "
+           "the GNU General Public License, version 3 or later. Calculation core, kernels, command "
+           "line and model files: Apache License 2.0.</p><p>Built on Qt %2 (LGPL 3) and "
+           "QCustomPlot 2.1 (GPL 3 or later).</p>")
+            .arg(text(version), QString::fromLatin1(qVersion())));
+}
+
+} // namespace kvcaliper::gui

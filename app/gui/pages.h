@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The pages in the middle of the window that show a study and edit nothing.
+#pragma once
+
+#include "app/gui/study.h"
+
+#include <QWidget>
+
+class QAbstractItemModel;
+class QComboBox;
+class QLabel;
+class QSortFilterProxyModel;
+class QSpinBox;
+class QTableView;
+class QTextBrowser;
+
+namespace kvcaliper::gui {
+
+class ChartView;
+struct ChartSpot;
+
+/// A page that follows the study while it is seen, and catches up when it is shown: a slider then
+/// moves one page and not all of them.
+class LazyPage : public QWidget {
+    Q_OBJECT
+
+  public:
+    LazyPage(Study& study, QWidget* parent);
+
+  protected:
+    void showEvent(QShowEvent* event) override;
+    virtual void refresh() = 0;
+    /// Refreshes now, or when the page is shown.
+    void refreshSeen();
+
+    Study& study_;
+
+  private:
+    bool stale_ = true;
+};
+
+/// Bars of bytes per token, and every figure in a table.
+class ComparePage : public LazyPage {
+    Q_OBJECT
+
+  public:
+    explicit ComparePage(Study& study, QWidget* parent = nullptr);
+    ChartView* chart() const { return chart_; }
+    /// The table as it is sorted now.
+    const QAbstractItemModel& table() const;
+
+  Q_SIGNALS:
+    void figureChosen(int figure);
+    void copyWanted();
+
+  private:
+    void buildTable();
+    void fitColumns();
+    void refresh() override;
+    void selectCurrent();
+    void onSelected(const QModelIndex& index);
+    void showMenu(const QPoint& position);
+
+    ChartView* chart_;
+    QTableView* view_;
+    QSortFilterProxyModel* sorted_;
+};
+
+/// Bytes over tokens.
+class ContextPage : public LazyPage {
+    Q_OBJECT
+
+  public:
+    explicit ContextPage(Study& study, QWidget* parent = nullptr);
+    ChartView* chart() const { return chart_; }
+
+  private:
+    void refresh() override;
+    void onHover(const ChartSpot& spot, const QPoint& global);
+
+    ChartView* chart_;
+};
+
+/// One cell per layer, and what the chosen layer keeps.
+class LayersPage : public LazyPage {
+    Q_OBJECT
+
+  public:
+    explicit LayersPage(Study& study, QWidget* parent = nullptr);
+    ChartView* chart() const { return chart_; }
+    void choose(const QString& id, int layer);
+
+  private:
+    void refresh() override;
+    void refreshDetail();
+    void onHover(const ChartSpot& spot, const QPoint& global);
+    void onClick(const ChartSpot& spot);
+
+    ChartView* chart_;
+    QComboBox* model_;
+    QSpinBox* layer_;
+    QTextBrowser* detail_;
+};
+
+/// Every model's exact bytes at one token count, one per line.
+QString totals_at(const Study& study, Tokens tokens);
+/// A round token count near a position on the axis: two binary digits are kept.
+Tokens round_tokens(double tokens);
+/// Kind, key that decided it and components of one layer, as HTML.
+QString layer_html(const StudyRow& row, int layer);
+
+} // namespace kvcaliper::gui

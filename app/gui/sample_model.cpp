@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/sample_model.h"
+
+#include "app/gui/table_text.h"
+#include "app/gui/text.h"
+
+namespace kvcaliper::gui {
+
+namespace {
+
+const QString no_value = QStringLiteral("–");
+
+bool is_total(const VerifySample& sample) {
+    return sample.component == QLatin1String("total");
+}
+
+/// "sliding attention, key"
+QString component_text(const VerifySample& sample) {
+    const QString component = QString(sample.component).replace(u'_', u' ');
+    if (sample.kind.isEmpty()) {
+        return component;
+    }
+    const auto kind = layer_kind_from(utf8(sample.kind));
+    return QStringLiteral("%1, %2").arg(kind ? kind_text(*kind) : sample.kind, component);
+}
+
+QString error_text(const VerifySample& sample) {
+    if (!sample.max_error || !sample.bound) {
+        return no_value;
+    }
+    return QStringLiteral("%1 (≤ %2)")
+        .arg(*sample.max_error, 0, 'g', 3)
+        .arg(*sample.bound, 0, 'g', 3);
+}
+
+QString measured_tip(const VerifySample& sample) {
+    const QString requested = SampleModel::tr("requested %1 B").arg(integer_text(sample.requested));
+    return sample.device_delta ? SampleModel::tr("%1; the device says %2 B")
+                                     .arg(requested, integer_text(*sample.device_delta))
+                               : requested;
+}
+
+QString display(const VerifySample& sample, int column) {
+    switch (column) {
+    case SampleModel::Context:
+        return integer_text(sample.context);
+    case SampleModel::ComponentName:
+        return component_text(sample);
+    case SampleModel::Predicted:
+        return bytes_text(Ratio(sample.predicted));
+    case SampleModel::Measured:
+        return bytes_text(Ratio(sample.requested));
+    case SampleModel::Difference:
+        return QStringLiteral("%1 B").arg(integer_text(sample.requested - sample.predicted));
+    case SampleModel::MaxError:
+        return error_text(sample);
+    case SampleModel::Bandwidth:
+        return sample.seconds > 0 && sample.bytes_read > 0
+                   ? QString::number(static_cast<double>(sample.bytes_read) / sample.seconds / 1e9,
+                                     'f', 1)
+                   : no_value;
+    default:
+        return {};
+    }
+}
+
+QVariant exact(const VerifySample& sample, int column) {
+    switch (column) {
+    case SampleModel::Context:
+        return QString::number(sample.context);
+    case SampleModel::Predicted:
+        return QString::number(sample.predicted);
+    case SampleModel::Measured:
+        return QString::number(sample.requested);
+    case SampleModel::Difference:
+        return QString::number(sample.requested - sample.predicted);
+    default:
+        return display(sample, column);
+    }
+}
+
+} // namespace
+
+void SampleModel::clear() {
+    beginResetModel();
+    samples_.clear();
+    endResetModel();
+}
+
+void SampleModel::add(const VerifySample& sample) {
+    const int row = static_cast<int>(samples_.size());
+    beginInsertRows({}, row, row);
+    samples_.push_back(sample);
+    endInsertRows();
+}
+
+std::vector<CurvePointData> SampleModel::totals(bool over) const {
+    std::vector<CurvePointData> points;
+    bool complete = true;
+    for (const VerifySample& sample : samples_) {
+        if (points.empty() || points.back().tokens != Tokens(sample.context)) {
+            points.push_back({Tokens(sample.context), Bytes(0)});
+        }
+        complete = is_total(sample);
+        points.back().bytes =
+            complete ? Bytes(sample.requested) : points.back().bytes + Bytes(sample.requested);
+    }
+    if (!over && !complete) {
+        points.pop_back();
+    }
+    return points;
+}
+
+int SampleModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(samples_.size());
+}
+
+int SampleModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : ColumnCount;
+}
+
+QVariant SampleModel::data(const QModelIndex& index, int role) const {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid)) {
+        return {};
+    }
+    const VerifySample& sample = samples_[static_cast<std::size_t>(index.row())];
+    switch (role) {
+    case Qt::DisplayRole:
+        return display(sample, index.column());
+    case Qt::ToolTipRole:
+        return index.column() == Measured ? QVariant(measured_tip(sample))
+                                          : exact(sample, index.column());
+    case Qt::TextAlignmentRole:
+        return QVariant(Qt::AlignVCenter |
+                        (index.column() == ComponentName ? Qt::AlignLeft : Qt::AlignRight));
+    case exact_role:
+        return exact(sample, index.column());
+    default:
+        return {};
+    }
+}
+
+QVariant SampleModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) {
+        return QAbstractTableModel::headerData(section, orientation, role);
+    }
+    const QString names[] = {tr("Tokens"),    tr("Component"),  tr("Predicted"),
+                             tr("Measured"),  tr("Difference"), tr("Max. error (bound)"),
+                             tr("Read, GB/s")};
+    return names[section];
+}
+
+} // namespace kvcaliper::gui

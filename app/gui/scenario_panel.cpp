@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/scenario_panel.h"
+
+#include "app/gui/format_box.h"
+#include "app/gui/log_slider.h"
+#include "app/gui/model_list.h"
+#include "app/gui/table_text.h"
+
+#include <QFormLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListView>
+#include <QSortFilterProxyModel>
+#include <QVBoxLayout>
+
+namespace kvcaliper::gui {
+
+namespace {
+
+constexpr std::int64_t most_context = std::int64_t{1} << 20;
+constexpr std::int64_t most_sequences = 1024;
+
+} // namespace
+
+ScenarioPanel::ScenarioPanel(Study& study, QWidget* parent)
+    : QWidget(parent), study_(study), models_(new ModelList(study, this)),
+      filter_(new QSortFilterProxyModel(this)), search_(new QLineEdit(this)),
+      list_(new QListView(this)), ticked_(new QLabel(this)),
+      context_(new LogSlider(tr("Conte&xt, tokens"), most_context, this)),
+      sequences_(new LogSlider(tr("Se&quences"), most_sequences, this)),
+      k_format_(new FormatBox(study, FormatClass::k, this)),
+      v_format_(new FormatBox(study, FormatClass::v, this)) {
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(makeModelPart(), 1);
+    layout->addWidget(makeSettingsPart());
+    connect(&study_, &Study::changed, this, &ScenarioPanel::refresh);
+    refresh();
+    showTicked();
+}
+
+QWidget* ScenarioPanel::makeModelPart() {
+    filter_->setSourceModel(models_);
+    filter_->setFilterRole(sort_role);
+    filter_->setFilterCaseSensitivity(Qt::CaseInsensitive);
+    search_->setObjectName(QStringLiteral("modelSearch"));
+    search_->setPlaceholderText(tr("Search models"));
+    search_->setAccessibleName(tr("Search models"));
+    search_->setClearButtonEnabled(true);
+    search_->setAcceptDrops(false); // a file dropped here is a model, not a search
+    list_->setObjectName(QStringLiteral("modelList"));
+    list_->setAccessibleName(tr("Models"));
+    list_->setModel(filter_);
+    list_->setUniformItemSizes(true);
+    list_->setMinimumHeight(120);
+    connect(search_, &QLineEdit::textChanged, filter_,
+            &QSortFilterProxyModel::setFilterFixedString);
+    auto* part = new QWidget(this);
+    auto* label = new QLabel(tr("&Models"), part);
+    label->setBuddy(search_);
+    auto* layout = new QVBoxLayout(part);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(label);
+    layout->addWidget(search_);
+    layout->addWidget(list_, 1);
+    layout->addWidget(ticked_);
+    return part;
+}
+
+QWidget* ScenarioPanel::makeSettingsPart() {
+    context_->setObjectName(QStringLiteral("context"));
+    sequences_->setObjectName(QStringLiteral("sequences"));
+    k_format_->setObjectName(QStringLiteral("kFormat"));
+    v_format_->setObjectName(QStringLiteral("vFormat"));
+    k_format_->setAccessibleName(tr("K format"));
+    v_format_->setAccessibleName(tr("V format"));
+    connect(context_, &LogSlider::edited, &study_,
+            [this](qint64 value, Study::Merge merge) { study_.setContext(Tokens(value), merge); });
+    connect(sequences_, &LogSlider::edited, &study_,
+            [this](qint64 value, Study::Merge merge) { study_.setSequences(value, merge); });
+    for (LogSlider* slider : {context_, sequences_}) {
+        connect(slider, &LogSlider::dragStarted, &study_, &Study::endMerge);
+    }
+    auto* part = new QWidget(this);
+    auto* layout = new QFormLayout(part);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    layout->addRow(context_);
+    layout->addRow(sequences_);
+    layout->addRow(tr("&K format"), k_format_);
+    layout->addRow(tr("&V format"), v_format_);
+    return part;
+}
+
+void ScenarioPanel::refresh() {
+    context_->setValue(study_.settings().context.count());
+    sequences_->setValue(study_.settings().sequences);
+    ticked_->setText(models_->problem().isEmpty() ? tr("%1 of %2 ticked; drop a config.json here")
+                                                        .arg(study_.state().models.size())
+                                                        .arg(models_->rowCount())
+                                                  : models_->problem());
+    ticked_->setWordWrap(true);
+}
+
+void ScenarioPanel::showTicked() {
+    for (int row = 0; row < filter_->rowCount(); ++row) {
+        const QModelIndex index = filter_->index(row, 0);
+        if (study_.state().models.contains(index.data(id_role).toString())) {
+            list_->scrollTo(index, QAbstractItemView::PositionAtTop);
+            return;
+        }
+    }
+}
+
+void ScenarioPanel::focusSearch() {
+    search_->setFocus(Qt::ShortcutFocusReason);
+    search_->selectAll();
+}
+
+} // namespace kvcaliper::gui

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The left dock: which models, at what context, in which formats.
+#pragma once
+
+#include "app/gui/study.h"
+
+#include <QWidget>
+
+class QLabel;
+class QLineEdit;
+class QListView;
+class QSortFilterProxyModel;
+
+namespace kvcaliper::gui {
+
+class FormatBox;
+class LogSlider;
+class ModelList;
+
+class ScenarioPanel : public QWidget {
+    Q_OBJECT
+
+  public:
+    explicit ScenarioPanel(Study& study, QWidget* parent = nullptr);
+    void focusSearch();
+    QSize sizeHint() const override { return {260, 560}; }
+
+  private:
+    QWidget* makeModelPart();
+    QWidget* makeSettingsPart();
+    void refresh();
+    void showTicked();
+
+    Study& study_;
+    ModelList* models_;
+    QSortFilterProxyModel* filter_;
+    QLineEdit* search_;
+    QListView* list_;
+    QLabel* ticked_;
+    LogSlider* context_;
+    LogSlider* sequences_;
+    FormatBox* k_format_;
+    FormatBox* v_format_;
+};
+
+} // namespace kvcaliper::gui

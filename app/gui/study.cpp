@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/study.h"
+
+#include "app/gui/text.h"
+#include "core/catalog.h"
+#include "core/error.h"
+
+#include <QFileInfo>
+#include <QUndoCommand>
+#include <QUndoStack>
+
+#include <algorithm>
+#include <exception>
+#include <tuple>
+
+namespace kvcaliper::gui {
+
+namespace {
+
+enum Field { models_field = 1, baseline_field, context_field, sequences_field, k_field, v_field };
+
+auto tie_settings(const Settings& s) {
+    return std::tie(s.context, s.sequences, s.k_format, s.v_format, s.index_format, s.conv_format,
+                    s.state_format, s.engine);
+}
+
+} // namespace
+
+bool operator==(const StudyState& a, const StudyState& b) {
+    return a.models == b.models && a.baseline == b.baseline &&
+           tie_settings(a.settings) == tie_settings(b.settings);
+}
+
+/// Whole states are kept: a state is a few strings, and no edit can then be undone in part.
+class EditCommand : public QUndoCommand {
+  public:
+    EditCommand(Study& study, StudyState next, const QString& name, int field, int serial)
+        : QUndoCommand(name), study_(study), before_(study.state()), after_(std::move(next)),
+          field_(field), serial_(serial) {}
+
+    void undo() override { study_.apply(before_); }
+    void redo() override { study_.apply(after_); }
+    int id() const override { return field_; }
+    bool mergeWith(const QUndoCommand* other) override {
+        const auto& later = static_cast<const EditCommand&>(*other);
+        if (later.serial_ != serial_) {
+            return false;
+        }
+        after_ = later.after_;
+        setObsolete(after_ == before_);
+        return true;
+    }
+
+  private:
+    Study& study_;
+    StudyState before_;
+    StudyState after_;
+    int field_;
+    int serial_;
+};
+
+Study::Study(QObject* parent) : QObject(parent), undo_(new QUndoStack(this)) {}
+
+// The stack's commands refer to this object; they go while it is whole.
+Study::~Study() {
+    undo_->clear();
+}
+
+const StudyRow* Study::row(const QString& id) const {
+    const auto found = std::find_if(rows_.begin(), rows_.end(),
+                                    [&](const StudyRow& candidate) { return candidate.id == id; });
+    return found == rows_.end() ? nullptr : &*found;
+}
+
+std::vector<ModelPtr> Study::readModels() const {
+    std::vector<ModelPtr> models;
+    for (const StudyRow& candidate : rows_) {
+        if (candidate.model) {
+            models.push_back(candidate.model);
+        }
+    }
+    return models;
+}
+
+QString Study::effectiveBaseline() const {
+    if (state_.models.contains(state_.baseline)) {
+        return state_.baseline;
+    }
+    return state_.models.isEmpty() ? QString() : state_.models.first();
+}
+
+void Study::setModels(const QStringList& models) {
+    StudyState next = state_;
+    next.models = models;
+    next.models.removeDuplicates();
+    edit(std::move(next), tr("Choose models"), models_field, Merge::no);
+}
+
+void Study::setTicked(const QString& id, bool ticked) {
+    StudyState next = state_;
+    next.models.removeAll(id);
+    if (ticked) {
+        next.models << id;
+    }
+    if (ticked != state_.models.contains(id)) {
+        edit(std::move(next), ticked ? tr("Add %1").arg(id) : tr("Remove %1").arg(id), models_field,
+             Merge::no);
+    }
+}
+
+void Study::setBaseline(const QString& id) {
+    StudyState next = state_;
+    next.baseline = id;
+    edit(std::move(next), tr("Choose baseline"), baseline_field, Merge::no);
+}
+
+void Study::setContext(Tokens context, Merge merge) {
+    StudyState next = state_;
+    next.settings.context = context;
+    edit(std::move(next), tr("Change context"), context_field, merge);
+}
+
+void Study::setSequences(std::int64_t sequences, Merge merge) {
+    StudyState next = state_;
+    next.settings.sequences = sequences;
+    edit(std::move(next), tr("Change sequences"), sequences_field, merge);
+}
+
+void Study::setKFormat(const QString& format) {
+    StudyState next = state_;
+    next.settings.k_format = utf8(format);
+    edit(std::move(next), tr("Change K format"), k_field, Merge::no);
+}
+
+void Study::setVFormat(const QString& format) {
+    StudyState next = state_;
+    next.settings.v_format = utf8(format);
+    edit(std::move(next), tr("Change V format"), v_field, Merge::no);
+}
+
+void Study::edit(StudyState next, const QString& name, int field, Merge merge) {
+    if (next == state_) {
+        return;
+    }
+    if (merge == Merge::no) {
+        endMerge();
+    }
+    undo_->push(new EditCommand(*this, std::move(next), name, field, merge_serial_));
+    if (merge == Merge::no) {
+        endMerge();
+    }
+}
+
+void Study::apply(const StudyState& state) {
+    state_ = state;
+    rows_.clear();
+    for (const QString& id : state_.models) {
+        rows_.push_back(makeRow(id));
+    }
+    const QString before = current_;
+    if (!state_.models.contains(current_)) {
+        current_ = state_.models.isEmpty() ? QString() : state_.models.first();
+    }
+    Q_EMIT changed();
+    if (current_ != before) {
+        Q_EMIT currentChanged();
+    }
+}
+
+ModelPtr Study::load(const QString& id, QString& error) {
+    if (const auto found = loaded_.constFind(id); found != loaded_.constEnd()) {
+        return *found;
+    }
+    try {
+        return *loaded_.insert(id, load_model(utf8(id)));
+    } catch (const std::exception& exception) {
+        error = text(exception.what());
+        return nullptr;
+    }
+}
+
+StudyRow Study::makeRow(const QString& id) {
+    StudyRow result;
+    result.id = id;
+    result.name = QFileInfo(id).completeBaseName();
+    result.model = load(id, result.error);
+    if (!result.model) {
+        return result;
+    }
+    const ModelPlan& plan = result.model->plan;
+    result.name = text(plan.display_name.empty() ? plan.name : plan.display_name);
+    try {
+        result.estimate = estimate(result.model, state_.settings);
+    } catch (const std::exception& exception) {
+        result.error = text(exception.what());
+    }
+    return result;
+}
+
+std::optional<QString> Study::readModel(const QString& id) {
+    QString error;
+    loaded_.remove(id); // the file may have changed since
+    const bool readable = load(id, error) != nullptr;
+    if (state_.models.contains(id)) {
+        apply(StudyState(state_));
+    }
+    return readable ? std::nullopt : std::optional(error);
+}
+
+void Study::setCurrent(const QString& id) {
+    if (id != current_ && state_.models.contains(id)) {
+        current_ = id;
+        Q_EMIT currentChanged();
+    }
+}
+
+void Study::setVerification(const QString& id, const Verification& verification) {
+    verifications_.insert(id, verification);
+    Q_EMIT currentChanged();
+}
+
+const Verification* Study::verification(const QString& id) const {
+    const auto found = verifications_.constFind(id);
+    return found == verifications_.constEnd() ? nullptr : &*found;
+}
+
+Badge Study::badge(const QString& id) const {
+    const Verification* known = verification(id);
+    if (known == nullptr) {
+        return Badge::computed;
+    }
+    const Settings& then = known->settings;
+    if (then.k_format != settings().k_format || then.v_format != settings().v_format) {
+        return Badge::stale;
+    }
+    return known->equal ? Badge::measured : Badge::refuted;
+}
+
+void open_seed(Study& study) {
+    QStringList models;
+    for (const std::string& name : seed_models()) {
+        models << text(name);
+    }
+    study.setModels(models);
+    study.undoStack()->clear();
+}
+
+QString format_problem(const NumericFormat& format, FormatClass format_class,
+                       const std::vector<ModelPtr>& models) {
+    for (const ModelPtr& model : models) {
+        for (const ComponentGroup& group : group_components(model->spec)) {
+            const Component& component = group.component;
+            if (component.format_class == format_class && !storable(format, component.width)) {
+                const ModelPlan& plan = model->plan;
+                return Study::tr("%1: %2").arg(
+                    text(plan.display_name.empty() ? plan.name : plan.display_name),
+                    text(not_storable_reason(format, component.width)));
+            }
+        }
+    }
+    return {};
+}
+
+} // namespace kvcaliper::gui

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The document of the window: which models are compared under which settings. Views read it and
+// observe changed(); every edit goes through its undo stack.
+#pragma once
+
+#include "core/estimate.h"
+
+#include <QHash>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+
+#include <optional>
+#include <vector>
+
+class QUndoStack;
+
+namespace kvcaliper::gui {
+
+/// What a study file will hold. Compared as a whole, so that an edit without effect is none.
+struct StudyState {
+    QStringList models; ///< bundled names or paths, in the order they are shown
+    QString baseline;   ///< one of them; the first when it is not among them
+    Settings settings;
+};
+bool operator==(const StudyState& a, const StudyState& b);
+
+/// One model of the study: its answer, or why there is none.
+struct StudyRow {
+    QString id;
+    QString name;
+    ModelPtr model;                   ///< null when the file could not be read
+    std::optional<Estimate> estimate; ///< empty when the settings do not fit the model
+    QString error;
+};
+
+/// What a verification run said about one model.
+struct Verification {
+    bool equal = false;
+    QString summary;
+    Settings settings; ///< the formats it ran under; under others the badge is stale
+};
+
+enum class Badge { computed, measured, refuted, stale };
+
+class Study : public QObject {
+    Q_OBJECT
+
+  public:
+    /// Whether an edit joins the one before it (one drag of a slider is one undo step).
+    enum class Merge { no, yes };
+
+    explicit Study(QObject* parent = nullptr);
+    ~Study() override;
+
+    const StudyState& state() const { return state_; }
+    const Settings& settings() const { return state_.settings; }
+    const std::vector<StudyRow>& rows() const { return rows_; }
+    const StudyRow* row(const QString& id) const;
+    /// The models that could be read, for questions about all of them.
+    std::vector<ModelPtr> readModels() const;
+    /// The baseline as it counts: the first model when none is named.
+    QString effectiveBaseline() const;
+    QUndoStack* undoStack() const { return undo_; }
+
+    // Edits. Each is one command, or none when nothing changes.
+    void setModels(const QStringList& models);
+    void setTicked(const QString& id, bool ticked);
+    void setBaseline(const QString& id);
+    void setContext(Tokens context, Merge merge = Merge::no);
+    void setSequences(std::int64_t sequences, Merge merge = Merge::no);
+    void setKFormat(const QString& format);
+    void setVFormat(const QString& format);
+    /// The next edit starts a new undo step, whatever it would merge with.
+    void endMerge() { ++merge_serial_; }
+
+    /// Reads a model, again when it was read before, without ticking it; the reason when it can not
+    /// be read.
+    std::optional<QString> readModel(const QString& id);
+
+    // What is looked at. No edit, so not undone.
+    const QString& current() const { return current_; }
+    void setCurrent(const QString& id);
+    void setVerification(const QString& id, const Verification& verification);
+    const Verification* verification(const QString& id) const;
+    Badge badge(const QString& id) const;
+
+  Q_SIGNALS:
+    void changed();
+    void currentChanged();
+
+  private:
+    friend class EditCommand;
+    void edit(StudyState next, const QString& name, int field, Merge merge);
+    void apply(const StudyState& state);
+    ModelPtr load(const QString& id, QString& error);
+    StudyRow makeRow(const QString& id);
+
+    QUndoStack* undo_;
+    StudyState state_;
+    std::vector<StudyRow> rows_;
+    QHash<QString, ModelPtr> loaded_;
+    QHash<QString, Verification> verifications_;
+    QString current_;
+    int merge_serial_ = 0;
+};
+
+/// Ticks the models of the opening comparison, as the start of a study and not as an edit of it.
+void open_seed(Study& study);
+
+/// Why one of the models can not be stored in that format, or empty when all can.
+QString format_problem(const NumericFormat& format, FormatClass format_class,
+                       const std::vector<ModelPtr>& models);
+
+} // namespace kvcaliper::gui

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Core's texts for Qt, and the words the window uses for core's terms.
+#pragma once
+
+#include "core/cache_spec.h"
+#include "core/units.h"
+
+#include <QString>
+
+#include <string>
+#include <string_view>
+
+namespace kvcaliper::gui {
+
+QString text(std::string_view utf8);
+std::string utf8(const QString& text);
+
+/// "68.6 KiB"; for tables and labels.
+QString bytes_text(const Ratio& bytes);
+/// "70,272 B" or "2725/2 B": never rounded.
+QString exact_text(const Ratio& bytes);
+/// "1,024".
+QString integer_text(std::int64_t value);
+
+QString kind_text(LayerKind kind);
+QString role_text(Role role);
+
+/// "sliding + full attention": the kinds of a model, in order of appearance.
+QString kinds_text(const CacheSpec& spec);
+/// "52 × sliding attention (1,024 tokens), 10 × full attention".
+QString layers_text(const CacheSpec& spec);
+
+} // namespace kvcaliper::gui

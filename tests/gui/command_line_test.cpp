@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/command_line.h"
+
+#include "core/error.h"
+#include "tests/gui/helpers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QImage>
+#include <QProcess>
+
+namespace kvcaliper::gui {
+namespace {
+
+using test::s;
+
+Options parse(const QStringList& arguments) {
+    return parse_options(QStringList(s("kvcaliper-gui")) + arguments);
+}
+
+struct Ran {
+    int code;
+    QByteArray out;
+    QByteArray err;
+};
+
+/// The real program, with no display at all.
+Ran run(const QStringList& arguments) {
+    QProcess process;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) {
+        environment.remove(s(name));
+    }
+    process.setProcessEnvironment(environment);
+    process.start(s(KVCALIPER_GUI_PROGRAM), arguments);
+    process.waitForFinished(60000);
+    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+TEST(CommandLine, ReadsAChartRequest) {
+    const Options options =
+        parse({s("--chart"), s("a.svg"), s("--kind"), s("context"), s("--theme"), s("dark"),
+               s("--size"), s("800x600"), s("-c"), s("128K"), s("-n"), s("4"), s("--k"), s("q8_0"),
+               s("--v"), s("f16"), s("gpt2"), s("llama-3-8b")});
+    EXPECT_EQ(options.task, Options::Task::chart);
+    EXPECT_EQ(options.file, s("a.svg"));
+    EXPECT_EQ(options.kind, s("context"));
+    EXPECT_EQ(options.theme, AppTheme::dark);
+    EXPECT_EQ(options.size, QSize(800, 600));
+    EXPECT_EQ(options.settings.context, Tokens(131072));
+    EXPECT_EQ(options.settings.sequences, 4);
+    EXPECT_EQ(options.settings.k_format, "q8_0");
+    EXPECT_EQ(options.settings.v_format, "f16");
+    EXPECT_EQ(options.models, QStringList({s("gpt2"), s("llama-3-8b")}));
+}
+
+TEST(CommandLine, KvSetsBoth) {
+    const Options options = parse({s("--kv"), s("f16"), s("--v"), s("f32")});
+    EXPECT_EQ(options.settings.k_format, "f16");
+    EXPECT_EQ(options.settings.v_format, "f32");
+    EXPECT_EQ(options.task, Options::Task::window);
+}
+
+TEST(CommandLine, RefusesWhatItDoesNotKnow) {
+    for (const QStringList& arguments : {QStringList{s("--nonsense")},
+                                         {s("--kind"), s("pie")},
+                                         {s("--theme"), s("pink")},
+                                         {s("--size"), s("wide")},
+                                         {s("--size"), s("99999x10")},
+                                         {s("-c"), s("0")},
+                                         {s("-n"), s("many")},
+                                         {s("--k"), s("q9")},
+                                         {s("--tab"), s("home")}}) {
+        EXPECT_THROW(parse(arguments), Error) << arguments.join(u' ').toStdString();
+    }
+}
+
+TEST(Program, WritesAChartWithoutADisplay) {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(s("chart.svg"));
+    const Ran ran = run({s("--chart"), path, s("deepseek-v3"), s("gemma-3-27b")});
+    EXPECT_EQ(ran.code, 0) << ran.err.toStdString();
+    const QByteArray svg = test::read(path);
+    for (const char* words : {">68.6 KiB<", ">496 KiB<", ">DeepSeek-V3<", "context 8,192"}) {
+        EXPECT_TRUE(svg.contains(words)) << words;
+    }
+}
+
+TEST(Program, AnswersErrorsInOneLineWithCode2) {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(s("chart.svg"));
+    const QString wide = test::write(folder, "wide.json", test::width_80_config);
+    for (const QStringList& arguments : {QStringList{s("--chart"), path, s("no-such-model")},
+                                         {s("--chart"), path, s("--kv"), s("q8_0"), wide},
+                                         {s("--chart"), s("chart.bmp")},
+                                         {s("--no-such-option")}}) {
+        const Ran ran = run(arguments);
+        EXPECT_EQ(ran.code, 2);
+        const QByteArrayList lines = ran.err.trimmed().split('\n');
+        ASSERT_EQ(lines.size(), 1) << ran.err.toStdString();
+        EXPECT_TRUE(lines[0].startsWith("kvcaliper-gui: "));
+        EXPECT_FALSE(QFile::exists(path));
+    }
+}
+
+TEST(Program, SaysVersionAndHelp) {
+    EXPECT_EQ(run({s("--version")}).out, QByteArray("kvcaliper-gui 0.1.0\n"));
+    EXPECT_TRUE(run({s("--help")}).out.contains("--chart"));
+}
+
+TEST(Program, WithoutADisplayItSaysSo) {
+    const Ran ran = run({});
+    EXPECT_EQ(ran.code, 3);
+    EXPECT_TRUE(ran.err.contains("DISPLAY"));
+}
+
+TEST(Program, TakesAPictureOfEveryPage) {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(s("window.png"));
+    for (const char* tab : {"compare", "context", "layers", "verify"}) {
+        const Ran ran = run({s("--screenshot"), path, s("--tab"), s(tab), s("--theme"), s("dark"),
+                             s("--size"), s("1000x640")});
+        EXPECT_EQ(ran.code, 0) << ran.err.toStdString();
+        EXPECT_EQ(QImage(path).size(), QSize(1000, 640));
+    }
+}
+
+} // namespace
+} // namespace kvcaliper::gui
