@@ -209,8 +209,11 @@ Ratio per_token(const Model& model, const CacheFormats& formats, bool growth) {
 }
 
 std::int64_t count_layers(const Model& model, LayerKind kind) {
-    return std::count_if(model.plan.layers.begin(), model.plan.layers.end(),
-                         [&](const LayerPlan& layer) { return layer.kind == kind; });
+    return std::count_if(
+        model.plan.layers.begin(), model.plan.layers.end(), [&](const LayerPlan& layer) {
+            return std::any_of(layer.parts.begin(), layer.parts.end(),
+                               [&](const LayerPart& part) { return part.kind == kind; });
+        });
 }
 
 std::optional<Ratio> layer_ratio(const Model& model) {
@@ -225,8 +228,10 @@ std::optional<Ratio> layer_ratio(const Model& model) {
 std::optional<Ratio> window(const Model& model) {
     std::set<std::int64_t> windows;
     for (const LayerPlan& layer : model.plan.layers) {
-        if (const auto* dims = std::get_if<AttentionDims>(&layer.dims); dims && dims->window) {
-            windows.insert(*dims->window);
+        for (const LayerPart& part : layer.parts) {
+            if (const auto* dims = std::get_if<AttentionDims>(&part.dims); dims && dims->window) {
+                windows.insert(*dims->window);
+            }
         }
     }
     return windows.size() == 1 ? std::optional(Ratio(*windows.begin())) : std::nullopt;
