@@ -134,6 +134,7 @@ Claim read_claim(const ClaimReader& reader) {
     claim.k_format = reader.text("k_format", reader.text("format", "auto"));
     claim.v_format = reader.text("v_format", reader.text("format", "auto"));
     claim.context = Tokens(reader.integer("context", Claim{}.context.count()));
+    claim.note = reader.text("note", "");
     claim.about = reader.flag("about");
     check_members(claim, reader);
     return claim;
@@ -471,6 +472,9 @@ std::vector<std::string> notes_for(const Claim& claim, const Model& model, bool 
         notes.push_back(
             std::to_string(count_layers(model, LayerKind::sliding_attention)) + " sliding and " +
             std::to_string(count_layers(model, LayerKind::full_attention)) + " full layers");
+    }
+    if (!claim.note.empty()) {
+        notes.push_back(claim.note);
     }
     if (refuted && claim.quantity != "at_most" && !claim.value.empty()) {
         const Interval interval = allowed(claim);

@@ -70,6 +70,7 @@ constexpr Architecture table[] = {
     {.model_type = "blt_global_transformer", .plan = plan_attention},
     {.model_type = "blt_local_decoder", .plan = plan_attention},
     {.model_type = "phi-msft", .plan = plan_attention},
+    {.model_type = "grok", .plan = plan_attention},
     {.model_type = "minicpmv", .plan = plan_attention},
     {.model_type = "persimmon", .plan = plan_attention},
     {.model_type = "fuyu", .plan = plan_attention},
