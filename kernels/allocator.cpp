@@ -13,8 +13,8 @@
 namespace kvcaliper::kernels {
 namespace {
 
-constexpr std::int64_t read_piece = 16 << 20; ///< of device memory, looked at on the host
-constexpr std::int64_t scan_piece = 1 << 20;
+constexpr std::int64_t read_piece = 4 << 20; ///< of device memory, looked at on the host
+constexpr std::int64_t scan_piece = 256 << 10;
 
 void add(TagCount& count, std::int64_t bytes) {
     count.live += bytes;
@@ -22,11 +22,12 @@ void add(TagCount& count, std::int64_t bytes) {
     count.count += bytes > 0 ? 1 : 0;
 }
 
-/// Calls look(offset, bytes, size) for the memory, piece by piece, on all threads.
+/// Calls look(offset, bytes, size) for the memory, piece by piece, on all threads. `copy` is kept
+/// by the caller, because fresh pages would cost more than looking at them.
 template <typename Look>
-void read_through(Backend& backend, const unsigned char* memory, std::int64_t bytes,
-                  const Look& look) {
-    std::vector<unsigned char> copy(static_cast<std::size_t>(std::min(bytes, read_piece)));
+void read_through(Backend& backend, std::vector<unsigned char>& copy, const unsigned char* memory,
+                  std::int64_t bytes, const Look& look) {
+    copy.resize(static_cast<std::size_t>(read_piece));
     for (std::int64_t at = 0; at < bytes; at += read_piece) {
         const std::int64_t size = std::min(read_piece, bytes - at);
         backend.read(copy.data(), memory + at, size);
@@ -51,15 +52,25 @@ std::int64_t last_change(const unsigned char* bytes, std::int64_t size) {
     return size;
 }
 
+/// Poison is rare: a block is counted only when a quick look, which compilers vectorise, finds
+/// some.
 template <typename Word> std::int64_t count_poison(const unsigned char* bytes, std::int64_t size) {
-    constexpr auto width = static_cast<std::int64_t>(sizeof(Word));
+    constexpr std::int64_t block = 256;
+    constexpr Word poison = static_cast<Word>(~Word{0});
     std::int64_t count = 0;
-    for (std::int64_t i = 0; i + width <= size; i += width) {
-        Word word;
-        std::memcpy(&word, bytes + i, sizeof word);
-        count += word == static_cast<Word>(~Word{0}) ? width : 0;
+    const std::int64_t words = size / static_cast<std::int64_t>(sizeof(Word));
+    for (std::int64_t first = 0; first < words; first += block) {
+        const std::int64_t n = std::min(block, words - first);
+        Word block_words[block];
+        std::memcpy(block_words, bytes + first * static_cast<std::int64_t>(sizeof(Word)),
+                    static_cast<std::size_t>(n) * sizeof(Word));
+        Word any = 0;
+        for (std::int64_t i = 0; i < n; ++i)
+            any = static_cast<Word>(any | (block_words[i] == poison ? poison : Word{0}));
+        if (any != 0)
+            count += std::count(block_words, block_words + n, poison);
     }
-    return count;
+    return count * static_cast<std::int64_t>(sizeof(Word));
 }
 
 std::int64_t count_poison(const unsigned char* bytes, std::int64_t size,
@@ -131,18 +142,21 @@ void GuardedBuffer::swap(GuardedBuffer& other) noexcept {
 GuardHits GuardedBuffer::guard_hits() const {
     std::atomic<std::int64_t> first{guard_bytes}, last{0};
     Backend& backend = owner_->backend_;
-    read_through(backend, memory_, guard_bytes, [&](std::int64_t at, const auto* bytes, auto size) {
-        const std::int64_t change = first_change(bytes, size);
-        if (change < size)
-            first = std::min(first.load(), at + change); // a zone of 4 KiB is one piece: no race
-    });
+    read_through(backend, owner_->copy_, memory_, guard_bytes,
+                 [&](std::int64_t at, const auto* bytes, auto size) {
+                     const std::int64_t change = first_change(bytes, size);
+                     if (change < size)
+                         first = std::min(first.load(),
+                                          at + change); // a zone of 4 KiB is one piece: no race
+                 });
     const unsigned char* behind = memory_ + guard_bytes + payload_;
-    read_through(backend, behind, trailing_, [&](std::int64_t at, const auto* bytes, auto size) {
-        const std::int64_t change = last_change(bytes, size);
-        for (std::int64_t seen = last; change > 0 && seen < at + change;)
-            if (last.compare_exchange_weak(seen, at + change))
-                break;
-    });
+    read_through(backend, owner_->copy_, behind, trailing_,
+                 [&](std::int64_t at, const auto* bytes, auto size) {
+                     const std::int64_t change = last_change(bytes, size);
+                     for (std::int64_t seen = last; change > 0 && seen < at + change;)
+                         if (last.compare_exchange_weak(seen, at + change))
+                             break;
+                 });
     return {guard_bytes - first, last};
 }
 
@@ -151,7 +165,7 @@ std::int64_t GuardedBuffer::untouched_bytes(std::int64_t element_size) const {
     const auto count = [&](std::int64_t, const unsigned char* bytes, std::int64_t size) {
         total += count_poison(bytes, size, element_size);
     };
-    read_through(owner_->backend_, memory_ + guard_bytes, payload_, count);
+    read_through(owner_->backend_, owner_->copy_, memory_ + guard_bytes, payload_, count);
     return total;
 }
 

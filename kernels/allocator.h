@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace kvcaliper::kernels {
 
@@ -52,6 +53,7 @@ class CountingAllocator {
     Backend& backend_;
     std::map<std::string, TagCount> tags_;
     TagCount guards_;
+    std::vector<unsigned char> copy_; ///< device memory on its way to a check
 };
 
 /// How far the guard zones of a buffer were overwritten.

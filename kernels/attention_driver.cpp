@@ -139,6 +139,7 @@ class AttentionDriver final : public TokenDriver {
         AttentionProblem problem{dims_.heads, dims_.kv_heads, dims_.key_width, dims_.value_width,
                                  scale(),     dims_.window,   false,           {}};
         problem.rows = [&](std::int64_t token, std::int64_t group, double* key, double* value) {
+            check_cancelled();
             normal_values(token_key(stream(representative(), sequence, Purpose::key), token),
                           group * dims_.key_width, dims_.key_width, elements_.key, key);
             normal_values(token_key(stream(representative(), sequence, Purpose::value), token),
@@ -208,6 +209,7 @@ class LatentDriver final : public TokenDriver {
                                  dims_.rank,  scale(), std::nullopt,
                                  true,        {}};
         problem.rows = [&](std::int64_t token, std::int64_t, double* key, double*) {
+            check_cancelled();
             normal_values(token_key(stream(representative(), sequence, Purpose::latent), token), 0,
                           dims_.rank, elements_.key, key);
             normal_values(token_key(stream(representative(), sequence, Purpose::rope_key), token),

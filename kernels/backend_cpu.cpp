@@ -13,6 +13,9 @@
 #include <limits>
 #include <new>
 #include <vector>
+#if defined(KVCALIPER_CPU_X86_VARIANTS)
+#include <cpuid.h>
+#endif
 
 namespace kvcaliper::kernels {
 namespace {
@@ -149,18 +152,22 @@ class CpuBackend final : public Backend {
         return info;
     }
 
+    // Every buffer gets pages of its own, so that memory given back leaves the process and resident
+    // bytes follow what is allocated. A sanitizer guards what comes from malloc only.
     void* allocate(std::int64_t bytes) override {
-        if (large(bytes))
-            return map_memory(bytes);
-        void* memory = std::aligned_alloc(256, static_cast<std::size_t>((bytes + 255) / 256 * 256));
-        if (memory == nullptr)
-            throw Error("out of memory for " + std::to_string(bytes) + " bytes",
-                        ErrorKind::impossible_here);
-        return memory;
+#if defined(__SANITIZE_ADDRESS__)
+        return ::operator new(static_cast<std::size_t>(bytes), std::align_val_t(256));
+#else
+        return map_memory(bytes);
+#endif
     }
 
-    void release(void* memory, std::int64_t bytes) noexcept override {
-        large(bytes) ? unmap_memory(memory, bytes) : std::free(memory);
+    void release(void* memory, [[maybe_unused]] std::int64_t bytes) noexcept override {
+#if defined(__SANITIZE_ADDRESS__)
+        ::operator delete(memory, std::align_val_t(256));
+#else
+        unmap_memory(memory, bytes);
+#endif
     }
 
     void fill(void* memory, unsigned char byte, std::int64_t bytes) override {
@@ -200,19 +207,14 @@ class CpuBackend final : public Backend {
     double read_bandwidth() override;
     // f32 sums over up to a million tokens and an exp good to 2e-7; measured worst heads stay below
     // a fifth of this, while one changed cache element shows as 1e-4 or more.
-    double attention_bound(Element) const override { return 1e-5; }
-    double state_bound() const override { return 5e-6; }
-
-  private:
-    /// Pages of their own from one MiB on, so that memory given back leaves the process.
-    static bool large(std::int64_t bytes) {
-#if defined(__SANITIZE_ADDRESS__)
-        return bytes < 0; // the sanitizer guards what comes from malloc
-#else
-        return bytes >= (1 << 20);
-#endif
+    double attention_bound(Element) const override {
+        return 1e-5;
+    }
+    double state_bound() const override {
+        return 5e-6;
     }
 
+  private:
     template <typename Do> static void in_pieces(std::int64_t bytes, const Do& work) {
         constexpr std::int64_t piece = 4 << 20;
         parallel_for((bytes + piece - 1) / piece, [&](std::int64_t i) {
@@ -315,8 +317,10 @@ void CpuBackend::step(const Mamba1View& v) {
     });
 }
 
-/// The best of three reads of 512 MiB, or of a quarter of what is available when that is less.
+/// The best of several reads of 512 MiB, or of a quarter of what is available when that is less.
+/// Others use the memory too, so it tries for a fifth of a second.
 double CpuBackend::read_bandwidth() {
+    using Clock = std::chrono::steady_clock;
     const std::int64_t bytes = std::min<std::int64_t>(512 << 20, available_memory() / 4);
     const std::int64_t piece = 1 << 20, pieces = bytes / piece;
     if (pieces == 0)
@@ -325,13 +329,14 @@ double CpuBackend::read_bandwidth() {
     fill(memory, 1, bytes);
     double best = 0;
     std::vector<std::uint64_t> sums(static_cast<std::size_t>(pieces));
-    for (int repeat = 0; repeat < 3; ++repeat) {
-        const auto start = std::chrono::steady_clock::now();
+    const auto end = Clock::now() + std::chrono::milliseconds(200);
+    for (int repeat = 0; repeat < 3 || Clock::now() < end; ++repeat) {
+        const auto start = Clock::now();
         parallel_for(pieces, [&](std::int64_t i) {
             sums[static_cast<std::size_t>(i)] =
                 kernels_.checksum(static_cast<unsigned char*>(memory) + i * piece, piece);
         });
-        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+        const std::chrono::duration<double> seconds = Clock::now() - start;
         best = std::max(best, static_cast<double>(pieces * piece) / seconds.count());
     }
     unmap_memory(memory, bytes);
@@ -340,12 +345,19 @@ double CpuBackend::read_bandwidth() {
 
 } // namespace
 
+#if defined(KVCALIPER_CPU_X86_VARIANTS)
+/// __builtin_cpu_supports of clang 14 does not know this one: CPUID leaf 1, ECX bit 29.
+static bool has_f16c() {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 29 & 1) != 0;
+}
+#endif
+
 std::vector<const VectorKernels*> usable_vector_kernels() {
     std::vector<const VectorKernels*> usable{&baseline::vector_kernels};
 #if defined(KVCALIPER_CPU_X86_VARIANTS)
     __builtin_cpu_init();
-    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("f16c");
+    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                     __builtin_cpu_supports("avx512cd");

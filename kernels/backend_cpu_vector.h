@@ -64,6 +64,9 @@ struct VectorKernels {
     void (*exponential)(const float* x, float* y, std::int64_t count);
     /// Reads everything once; the result only keeps the loads alive.
     std::uint64_t (*checksum)(const void* memory, std::int64_t bytes);
+    /// generator.h's normal_halves; the key in two parts.
+    void (*normal_halves)(std::uint32_t low, std::uint32_t high, std::int64_t first,
+                          std::int64_t count, bool bf16, std::uint16_t* out);
 };
 
 namespace baseline {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/generator.h"
 
-#include "kernels/half.h"
+#include "kernels/backend_cpu.h"
+
+#include <bit>
 
 namespace kvcaliper::kernels {
 namespace {
@@ -41,14 +43,6 @@ inline float bell_float(std::uint64_t key, std::int64_t element) {
     return static_cast<float>(bell(element_bits(low_of(key), high_of(key), element))) * 0x1p-7f;
 }
 
-/// Exact: 510 has fewer than 11 bits, and the smallest number, 2^-7, is a normal f16.
-inline std::uint16_t exact_f16(float value) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-    const std::uint32_t magnitude = bits & 0x7fffffffu;
-    const std::uint32_t half = magnitude == 0 ? 0u : (magnitude - 0x38000000u) >> 13;
-    return static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | half);
-}
-
 /// Rounded to nearest even; no NaN comes here.
 inline std::uint32_t bf16_bits(float value) {
     const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
@@ -67,12 +61,8 @@ std::uint64_t token_key(const StreamId& stream, std::int64_t token) {
 
 void normal_halves(std::uint64_t key, std::int64_t first, std::int64_t count, Element element,
                    std::uint16_t* out) {
-    if (element == Element::f16)
-        for (std::int64_t i = 0; i < count; ++i)
-            out[i] = exact_f16(bell_float(key, first + i));
-    else
-        for (std::int64_t i = 0; i < count; ++i)
-            out[i] = static_cast<std::uint16_t>(bf16_bits(bell_float(key, first + i)));
+    static const VectorKernels& kernels = *usable_vector_kernels().back();
+    kernels.normal_halves(low_of(key), high_of(key), first, count, element == Element::bf16, out);
 }
 
 void normal_values(std::uint64_t key, std::int64_t first, std::int64_t count, Element element,

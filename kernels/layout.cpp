@@ -68,7 +68,7 @@ std::int64_t plane_bytes(const Plane& plane, std::int64_t sequences) {
     return extent_bytes(plane, sequences);
 }
 
-constexpr std::int64_t append_piece = 8 << 20; ///< small enough to stay in a cache on its way
+constexpr std::int64_t append_piece = 4 << 20; ///< small enough to stay in a cache on its way
 
 std::int64_t chunk_tokens(std::int64_t bytes_per_token) {
     return std::clamp<std::int64_t>(append_piece / bytes_per_token, 1, 4096);

@@ -35,6 +35,7 @@ constexpr const char* help =
     "\n"
     "  --backend auto|cuda|cpu   where to run, instead of what the request says\n"
     "  --record FILE             also write the result, with the request, to FILE\n"
+    "  --quiet                   errors as JSON lines alone, nothing on standard error\n"
     "  --version                 print the version\n"
     "  --help                    print this\n"
     "\n"
@@ -42,6 +43,7 @@ constexpr const char* help =
 
 struct Options {
     std::optional<std::string> backend, record;
+    bool quiet = false;
     std::optional<int> done; ///< exit at once with this status
 };
 
@@ -61,6 +63,10 @@ Options read_options(int count, char** arguments) {
                        stdout);
             options.done = 0;
             return options;
+        }
+        if (name == "--quiet") {
+            options.quiet = true;
+            continue;
         }
         if (name != "--backend" && name != "--record")
             return usage_error("unknown option " + name + "; see --help");
@@ -117,7 +123,14 @@ void write_record(const std::string& path, const VerifyRequest& request,
     write_file(path, dump_json(record) + "\n");
 }
 
+/// The backend named on the command line, before anything is read: "cuda" without a GPU ends here.
+std::unique_ptr<Backend> named_backend(const Options& options, std::string& note) {
+    return options.backend ? make_backend(*options.backend, note) : nullptr;
+}
+
 int run(const Options& options, LineWriter& lines) {
+    std::string note;
+    std::unique_ptr<Backend> backend = named_backend(options, note);
     const std::optional<std::string> text = read_request(STDIN_FILENO, cancel);
     if (!text)
         return exit_code(Verdict::cancelled);
@@ -130,8 +143,8 @@ int run(const Options& options, LineWriter& lines) {
         follow_parent();
         watch.emplace(STDIN_FILENO, cancel);
     }
-    std::string note;
-    const std::unique_ptr<Backend> backend = make_backend(request.backend, note);
+    if (!backend)
+        backend = make_backend(request.backend, note);
     lines.write(hello(*backend));
     Hooks hooks;
     hooks.event = [&](const JsonValue& event) { lines.write(event); };
@@ -145,13 +158,14 @@ int run(const Options& options, LineWriter& lines) {
     return exit_code(result.verdict);
 }
 
-int fail(LineWriter& lines, const char* code, const std::string& message, int status) {
+int fail(LineWriter& lines, bool quiet, const char* code, const std::string& message, int status) {
     JsonValue line;
     line.set("type", "error");
     line.set("code", code);
     line.set("message", message);
     lines.write(line);
-    std::fprintf(stderr, "kvcaliper-verify: %s\n", message.c_str());
+    if (!quiet)
+        std::fprintf(stderr, "kvcaliper-verify: %s\n", message.c_str());
     return status;
 }
 
@@ -175,10 +189,11 @@ int main(int count, char** arguments) {
         return run(options, lines);
     } catch (const Error& error) {
         const bool input = error.kind() == ErrorKind::input;
-        return fail(lines, input ? "bad_request" : "impossible_here", error.what(), input ? 2 : 3);
+        return fail(lines, options.quiet, input ? "bad_request" : "impossible_here", error.what(),
+                    input ? 2 : 3);
     } catch (const std::bad_alloc&) {
-        return fail(lines, "out_of_memory", "out of memory", 3);
+        return fail(lines, options.quiet, "out_of_memory", "out of memory", 3);
     } catch (const std::exception& error) {
-        return fail(lines, "failed", error.what(), 3);
+        return fail(lines, options.quiet, "failed", error.what(), 3);
     }
 }

@@ -155,6 +155,7 @@ class Mamba1Driver final : public LayerDriver {
                 weights_,
                 [this, sequence](std::int64_t token, std::int64_t first, std::int64_t count,
                                  const Mamba1Reference::Inputs& in) {
+                    check_cancelled();
                     const auto key = [&](Purpose purpose) {
                         return token_key(stream(sequence, purpose), token);
                     };

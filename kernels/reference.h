@@ -60,7 +60,7 @@ class Mamba1Reference {
     /// Steps on until the history holds so many tokens; returns y of the last one, [inner].
     const std::vector<double>& advance_to(std::int64_t tokens);
     std::int64_t tokens() const { return tokens_; }
-    const std::vector<double>& state() const { return state_; }
+    std::vector<double> state() const; ///< [inner][state_size]
 
   private:
     void advance_block(std::int64_t first, std::int64_t count, std::int64_t tokens);
@@ -69,10 +69,11 @@ class Mamba1Reference {
     Weights weights_;
     Source source_;
     std::int64_t tokens_ = 0;
-    std::vector<double> state_, history_, out_;
+    std::int64_t padded_; ///< doubles per row of state_ and a_
+    std::vector<double> state_, a_, history_, out_;
 };
 
-/// e^x for |x| < 700, within 3e-16; vectorised by the compiler, which std::exp is not.
+/// e^x for |x| < 700, within 1e-12 and much faster than std::exp.
 void exponentials(std::span<const double> x, std::span<double> y);
 
 /// Largest over the rows of |got - wanted| / |wanted| (Euclidean). A NaN counts as infinite.

@@ -24,6 +24,19 @@ Budget budget_for(const DeviceInfo& device) {
     return {1e8, 1e8}; // emulated: hundreds of times slower than the native CPU backend
 }
 
+/// True when every window is full from `context` tokens on, in the model's own range too: then
+/// core's growth and constant figures are what the line between two such contexts must show.
+bool beyond_windows(const CacheSpec& spec, std::int64_t context) {
+    for (const ComponentGroup& group : group_components(spec)) {
+        const Units& units = group.component.units;
+        const std::int64_t limit =
+            spec.max_context ? std::min(context, spec.max_context->count()) : context;
+        if (units.kind == Units::Kind::window && units.n > limit)
+            return false;
+    }
+    return true;
+}
+
 class Run {
   public:
     Run(const VerifyRequest& request, Backend& backend, const Hooks& hooks)
@@ -212,6 +225,10 @@ void Run::fit() {
     };
     line(before.used, last.used, result_.slope, result_.intercept);
     line(before.predicted, last.predicted, result_.predicted_slope, result_.predicted_intercept);
+    if (tokens > 0 && beyond_windows(request_.spec, before.context)) {
+        result_.predicted_slope = growth_bytes_per_token(request_.spec, request_.formats).value();
+        result_.predicted_intercept = constant_bytes(request_.spec, request_.formats).value();
+    }
     result_.slope_from = before.context;
     result_.slope_to = last.context;
 }
@@ -222,6 +239,10 @@ void Run::conclude() {
         result_.reasons.push_back("measured slope " + result_.slope->to_string() +
                                   " bytes per token and sequence, predicted " +
                                   result_.predicted_slope->to_string());
+    if (*result_.intercept != *result_.predicted_intercept)
+        result_.reasons.push_back("measured constant part " + result_.intercept->to_string() +
+                                  " bytes per sequence, predicted " +
+                                  result_.predicted_intercept->to_string());
     if (!result_.reasons.empty()) {
         result_.verdict = Verdict::refuted;
         return;

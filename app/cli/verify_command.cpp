@@ -220,8 +220,11 @@ void write_result(const Model& model, const Options& options, const JsonValue& r
 }
 
 std::vector<std::string> child_arguments(const Options& options) {
-    return options.record.empty() ? std::vector<std::string>{}
-                                  : std::vector<std::string>{"--record", options.record};
+    std::vector<std::string> arguments{"--quiet"};
+    if (!options.record.empty()) {
+        arguments.insert(arguments.end(), {"--record", options.record});
+    }
+    return arguments;
 }
 
 } // namespace

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Split decode attention over separate key and value planes. A warp takes a few slots at a time,
+// its lanes share the columns, and each row it loads serves up to Heads query heads.
+#pragma once
+
+#include "kernels/cuda/split.cuh"
+#include "kernels/views.h"
+
+namespace kvcaliper::kernels {
+inline namespace KVCALIPER_SIMT_BUILD {
+
+/// Query rows that do not exist are zero: their scores are computed and never used.
+template <class T, unsigned Columns, unsigned Heads>
+SIMT_DEVICE void load_queries(float (&q)[Heads][Columns], const T* base, std::int64_t width,
+                              const BlockPlace& at) {
+    SIMT_UNROLL
+    for (unsigned head = 0; head < Heads; ++head) {
+        load_row<Columns>(q[head], base + (at.first_head + head) * width,
+                          head < at.heads ? width : 0);
+    }
+}
+
+/// The rows of slots first … first + Chunk - 1; slots from `end` on are zero and not read, because
+/// what they hold may be NaN and 0 · NaN is NaN.
+template <class T, unsigned Columns, unsigned Chunk>
+SIMT_DEVICE void load_rows(float (&rows)[Chunk][Columns], const T* plane, std::int64_t first,
+                           std::int64_t end, std::int64_t width) {
+    SIMT_UNROLL
+    for (unsigned j = 0; j < Chunk; ++j) {
+        load_row<Columns>(rows[j], plane + (first + j) * width, first + j < end ? width : 0);
+    }
+}
+
+/// Scores a chunk of key rows, `left` of which exist, and turns the scores into weights.
+template <unsigned Columns, unsigned Heads, unsigned Chunk>
+SIMT_DEVICE void weigh_rows(float (&weights)[Heads][Chunk],
+                            RunningSoftmax<Columns> (&softmax)[Heads],
+                            const float (&q)[Heads][Columns], const float (&rows)[Chunk][Columns],
+                            std::int64_t left, float log2_scale) {
+    SIMT_UNROLL
+    for (unsigned head = 0; head < Heads; ++head) {
+        SIMT_UNROLL
+        for (unsigned j = 0; j < Chunk; ++j) {
+            const float dot = warp_sum(dot_columns<Columns>(q[head], rows[j]));
+            weights[head][j] = j < left ? log2_scale * dot : -INFINITY;
+        }
+        softmax[head].template weigh<Chunk>(weights[head]);
+    }
+}
+
+template <unsigned Columns, unsigned Heads, unsigned Chunk>
+SIMT_DEVICE void add_rows(RunningSoftmax<Columns> (&softmax)[Heads],
+                          const float (&weights)[Heads][Chunk],
+                          const float (&rows)[Chunk][Columns]) {
+    SIMT_UNROLL
+    for (unsigned head = 0; head < Heads; ++head) {
+        SIMT_UNROLL
+        for (unsigned j = 0; j < Chunk; ++j) {
+            softmax[head].add(weights[head][j], rows[j]);
+        }
+    }
+}
+
+template <class T, unsigned Columns, unsigned Heads, unsigned Chunk>
+__global__ void __launch_bounds__(kBlockThreads, 1)
+    attend_split(AttentionView view, SplitShape shape, float log2_scale, float* partials) {
+    SIMT_DYN_SHARED(float, shared);
+    BlockPlace at;
+    at.find(view.kv_heads, view.heads / view.kv_heads, view.valid, Heads, shape);
+    const std::int64_t plane = (at.sequence * view.kv_heads + at.kv_head) * view.slots;
+    const T* const keys = static_cast<const T*>(view.k) + plane * view.key_width;
+    const T* const values = static_cast<const T*>(view.v) + plane * view.value_width;
+
+    float q[Heads][Columns];
+    load_queries(q, static_cast<const T*>(view.q), view.key_width, at);
+    RunningSoftmax<Columns> softmax[Heads];
+    clear_all(softmax);
+    for (std::int64_t slot = at.begin + warp_index() * Chunk; slot < at.end;
+         slot += kBlockWarps * Chunk) {
+        float rows[Chunk][Columns];
+        float weights[Heads][Chunk];
+        load_rows(rows, keys, slot, at.end, view.key_width);
+        weigh_rows(weights, softmax, q, rows, at.end - slot, log2_scale);
+        load_rows(rows, values, slot, at.end, view.value_width);
+        add_rows(softmax, weights, rows);
+    }
+    merge_block(softmax, shared, at, view.value_width, shape.splits, partials);
+}
+
+} // namespace KVCALIPER_SIMT_BUILD
+} // namespace kvcaliper::kernels

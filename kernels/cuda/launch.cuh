@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a view to launched kernels: plans, refuses what is not covered, picks the instantiation.
+#pragma once
+
+#include "core/error.h"
+#include "kernels/cuda/append.cuh"
+#include "kernels/cuda/attention.cuh"
+#include "kernels/cuda/latent.cuh"
+#include "kernels/cuda/mamba1.cuh"
+#include "kernels/cuda/read.cuh"
+#include "kernels/launch_plan.h"
+
+#include <string>
+
+namespace kvcaliper::kernels {
+inline namespace KVCALIPER_SIMT_BUILD {
+
+/// Where and with which knowledge a backend launches.
+struct LaunchSite {
+    DeviceFacts facts;
+    Stream stream{};
+    std::int64_t splits = 0; ///< 0: choose
+};
+
+inline const LaunchPlan& accepted(const LaunchPlan& plan, const char* step) {
+    if (!plan.possible()) {
+        throw Error(std::string(step) + ": " + plan.refusal, ErrorKind::impossible_here);
+    }
+    return plan;
+}
+
+inline float log2_scale(float scale) {
+    return scale * 1.44269504088896341f; // log2(e)
+}
+
+inline void merge(const LaunchPlan& plan, float* out, std::int64_t width, const float* partials,
+                  const LaunchSite& site) {
+    launch(merge_splits, plan.merge_grid, kBlockThreads, plan.merge_shared_bytes, site.stream,
+           partials, out, plan.shape.splits, width);
+}
+
+/// Chunk: rows in flight per warp. Wide rows take fewer, so that all fits into registers.
+template <class T, unsigned Columns, unsigned Heads>
+void attend_as(const AttentionView& view, const LaunchPlan& plan, float* partials,
+               const LaunchSite& site) {
+    constexpr unsigned chunk = Columns * Heads > 16 ? 2 : 4;
+    launch(attend_split<T, Columns, Heads, chunk>, plan.grid, kBlockThreads, plan.shared_bytes,
+           site.stream, view, plan.shape, log2_scale(view.scale), partials);
+}
+
+template <class T, unsigned Heads>
+void attend_columns(const AttentionView& view, const LaunchPlan& plan, float* partials,
+                    const LaunchSite& site) {
+    switch (plan.columns) {
+    case 2:
+        return attend_as<T, 2, Heads>(view, plan, partials, site);
+    case 4:
+        return attend_as<T, 4, Heads>(view, plan, partials, site);
+    case 8:
+        return attend_as<T, 8, Heads>(view, plan, partials, site);
+    default:
+        return attend_as<T, 16, Heads>(view, plan, partials, site);
+    }
+}
+
+template <class T>
+void attend_heads(const AttentionView& view, const LaunchPlan& plan, float* partials,
+                  const LaunchSite& site) {
+    if (plan.heads == 1) {
+        attend_columns<T, 1>(view, plan, partials, site);
+    } else {
+        attend_columns<T, kGroupedHeads>(view, plan, partials, site);
+    }
+}
+
+inline void run(const AttentionView& view, void* workspace, const LaunchSite& site) {
+    const LaunchPlan plan = plan_attention(view, site.facts, site.splits);
+    accepted(plan, "attention");
+    auto* const partials = static_cast<float*>(workspace);
+    if (view.element == Element::f16) {
+        attend_heads<F16>(view, plan, partials, site);
+    } else {
+        attend_heads<Bf16>(view, plan, partials, site);
+    }
+    merge(plan, view.out, view.value_width, partials, site);
+}
+
+template <class T>
+void attend_latent(const LatentView& view, const LaunchPlan& plan, float* partials,
+                   const LaunchSite& site) {
+    launch(attend_latent_split<T, kLatentColumns, kRopeColumns, kGroupedHeads>, plan.grid,
+           kBlockThreads, plan.shared_bytes, site.stream, view, plan.shape, log2_scale(view.scale),
+           partials);
+}
+
+inline void run(const LatentView& view, void* workspace, const LaunchSite& site) {
+    const LaunchPlan plan = plan_attention(view, site.facts, site.splits);
+    accepted(plan, "latent attention");
+    auto* const partials = static_cast<float*>(workspace);
+    if (view.element == Element::f16) {
+        attend_latent<F16>(view, plan, partials, site);
+    } else {
+        attend_latent<Bf16>(view, plan, partials, site);
+    }
+    merge(plan, view.out, view.rank, partials, site);
+}
+
+inline void run(const AppendView& view, const LaunchSite& site) {
+    const LaunchPlan plan = plan_append(view, site.facts);
+    accepted(plan, "append");
+    const bool wide = element_bytes(view.element) == 4;
+    launch(wide ? append_rows<std::uint32_t> : append_rows<std::uint16_t>, plan.grid, kBlockThreads,
+           plan.shared_bytes, site.stream, view, plan.skip);
+}
+
+inline void run(const Mamba1View& view, const LaunchSite& site) {
+    const LaunchPlan plan = plan_step(view, site.facts);
+    accepted(plan, "mamba step");
+    launch(view.element == Element::f16 ? mamba1_steps<F16> : mamba1_steps<Bf16>, plan.grid,
+           kBlockThreads, plan.shared_bytes, site.stream, view);
+}
+
+} // namespace KVCALIPER_SIMT_BUILD
+} // namespace kvcaliper::kernels

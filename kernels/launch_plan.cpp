@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/launch_plan.h"
+
+#include <algorithm>
+#include <array>
+
+namespace kvcaliper::kernels {
+
+namespace {
+
+constexpr std::int64_t kMaxGrid = 0x7fffffff;
+constexpr std::int64_t kFloat = 4;
+
+constexpr std::int64_t kMinSplitTokens = 128;
+constexpr std::int64_t kMaxSplits = 128;
+constexpr std::int64_t kTileTokens = 16; // what the warps of a block take per turn
+constexpr std::int64_t kBlocksPerMultiprocessor = 4;
+// Starting constants of the wave model, in tiles: the fixed cost of a block, and the merge per
+// split.
+constexpr double kBlockCost = 10.0;
+constexpr double kSplitCost = 0.2;
+
+std::int64_t divide_up(std::int64_t number, std::int64_t by) {
+    return (number + by - 1) / by;
+}
+
+struct Limit {
+    const char* name;
+    std::int64_t value, least, most;
+};
+
+template <std::size_t Count> std::string first_refusal(const std::array<Limit, Count>& limits) {
+    for (const Limit& limit : limits) {
+        if (limit.value < limit.least || limit.value > limit.most) {
+            return std::string("expected ") + limit.name + " from " + std::to_string(limit.least) +
+                   " to " + std::to_string(limit.most) + ", found " + std::to_string(limit.value);
+        }
+    }
+    return {};
+}
+
+constexpr std::int64_t kAny = std::int64_t{1} << 40;
+
+LaunchPlan refused(const std::string& reason) {
+    LaunchPlan plan;
+    plan.refusal = reason;
+    return plan;
+}
+
+/// What the grid and the device add to the limits of the view.
+void refuse_what_does_not_fit(LaunchPlan& plan, const DeviceFacts& facts) {
+    const std::int64_t shared = std::max(plan.shared_bytes, plan.merge_shared_bytes);
+    plan.refusal = first_refusal(std::array{
+        Limit{"blocks", std::max(plan.grid, plan.merge_grid), 1, kMaxGrid},
+        Limit{"shared bytes per block", shared, 0, facts.shared_limit},
+    });
+}
+
+/// The dimensions of a step of either kind of attention.
+struct SplitStep {
+    std::int64_t sequences, kv_heads, group, valid;
+    std::int64_t score_width; ///< columns a score is made of
+    std::int64_t value_width; ///< columns of an output row
+    std::int64_t row_bytes;   ///< cache bytes read per slot and kv head
+    std::int64_t element;
+};
+
+void shape_splits(LaunchPlan& plan, const SplitStep& step, const DeviceFacts& facts,
+                  std::int64_t splits) {
+    plan.shape.head_tiles = divide_up(step.group, plan.heads);
+    const std::int64_t blocks = step.sequences * step.kv_heads * plan.shape.head_tiles;
+    plan.shape.splits = splits > 0 ? splits : choose_splits(step.valid, blocks, facts);
+    plan.shape.tokens_per_split = divide_up(step.valid, plan.shape.splits);
+    plan.grid = blocks * plan.shape.splits;
+    plan.merge_grid = step.sequences * step.kv_heads * step.group;
+    plan.shared_bytes = kBlockWarps * plan.heads * (step.value_width + kPartialTail) * kFloat;
+    plan.merge_shared_bytes = 2 * plan.shape.splits * kFloat;
+}
+
+void count_split_traffic(LaunchPlan& plan, const SplitStep& step) {
+    const std::int64_t heads = step.sequences * step.kv_heads * step.group;
+    const std::int64_t partials =
+        heads * plan.shape.splits * (step.value_width + kPartialTail) * kFloat;
+    // Each warp of a block reads the query rows it needs.
+    const std::int64_t queries =
+        heads * plan.shape.splits * kBlockWarps * step.score_width * step.element;
+    plan.workspace_bytes = partials;
+    plan.cache_bytes_read =
+        step.sequences * step.kv_heads * plan.shape.head_tiles * step.valid * step.row_bytes;
+    plan.bytes_read = plan.cache_bytes_read + queries + partials;
+    plan.bytes_written = partials + heads * step.value_width * kFloat;
+    plan.flops = 2 * heads * step.valid * (step.score_width + step.value_width);
+}
+
+LaunchPlan plan_split(LaunchPlan plan, const SplitStep& step, const DeviceFacts& facts,
+                      std::int64_t splits) {
+    shape_splits(plan, step, facts, splits);
+    count_split_traffic(plan, step);
+    refuse_what_does_not_fit(plan, facts);
+    return plan;
+}
+
+/// The smallest kernel that covers the width.
+unsigned columns_for(std::int64_t width) {
+    unsigned columns = 2;
+    while (columns * kWarpLanes < width) {
+        columns *= 2;
+    }
+    return columns;
+}
+
+} // namespace
+
+std::int64_t choose_splits(std::int64_t tokens, std::int64_t blocks, const DeviceFacts& facts) {
+    const std::int64_t most = std::clamp(tokens / kMinSplitTokens, std::int64_t{1}, kMaxSplits);
+    const std::int64_t resident = facts.multiprocessors * kBlocksPerMultiprocessor;
+    std::int64_t best = 1;
+    double least = 0.0;
+    for (std::int64_t splits = 1; splits <= most; ++splits) {
+        const std::int64_t waves = divide_up(blocks * splits, resident);
+        const std::int64_t tiles = divide_up(divide_up(tokens, splits), kTileTokens);
+        const double cost = static_cast<double>(waves) * (static_cast<double>(tiles) + kBlockCost) +
+                            kSplitCost * static_cast<double>(splits);
+        if (splits == 1 || cost < least) {
+            best = splits;
+            least = cost;
+        }
+    }
+    return best;
+}
+
+LaunchPlan plan_append(const AppendView& view, const DeviceFacts& facts) {
+    LaunchPlan plan;
+    plan.refusal = first_refusal(std::array{
+        Limit{"sequences", view.sequences, 1, kAny},
+        Limit{"rows", view.rows, 1, kAny},
+        Limit{"width", view.width, 1, kAny},
+        Limit{"slots", view.slots, 1, kAny},
+        Limit{"first", view.first, 0, kAny},
+        Limit{"count", view.count, 1, kAny},
+    });
+    if (!plan.possible()) {
+        return plan;
+    }
+    plan.skip = std::max(std::int64_t{0}, view.count - view.slots);
+    const std::int64_t rows = view.sequences * (view.count - plan.skip) * view.rows;
+    // Enough blocks to fill the device several times over; each takes rows in turn.
+    plan.grid = std::min(divide_up(rows, kBlockWarps), facts.multiprocessors * 32);
+    plan.bytes_read = rows * view.width * element_bytes(view.element);
+    plan.bytes_written = plan.bytes_read;
+    refuse_what_does_not_fit(plan, facts);
+    return plan;
+}
+
+LaunchPlan plan_attention(const AttentionView& view, const DeviceFacts& facts,
+                          std::int64_t splits) {
+    if (view.element == Element::f32) {
+        return refused("expected f16 or bf16 attention, found f32");
+    }
+    LaunchPlan plan;
+    plan.refusal = first_refusal(std::array{
+        Limit{"sequences", view.sequences, 1, kAny},
+        Limit{"kv_heads", view.kv_heads, 1, kAny},
+        Limit{"heads", view.heads, view.kv_heads, kAny},
+        Limit{"key_width", view.key_width, 1, kMaxHeadWidth},
+        Limit{"value_width", view.value_width, 1, kMaxHeadWidth},
+        Limit{"slots", view.slots, 1, kAny},
+        Limit{"valid", view.valid, 1, view.slots},
+    });
+    if (plan.possible() && view.heads % view.kv_heads != 0) {
+        return refused("expected heads to be a multiple of the " + std::to_string(view.kv_heads) +
+                       " kv_heads, found " + std::to_string(view.heads));
+    }
+    if (!plan.possible()) {
+        return plan;
+    }
+    const std::int64_t group = view.heads / view.kv_heads;
+    const std::int64_t element = element_bytes(view.element);
+    plan.heads = group == 1 ? 1 : kGroupedHeads;
+    plan.columns = columns_for(std::max(view.key_width, view.value_width));
+    return plan_split(plan,
+                      {view.sequences, view.kv_heads, group, view.valid, view.key_width,
+                       view.value_width, (view.key_width + view.value_width) * element, element},
+                      facts, splits);
+}
+
+LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts, std::int64_t splits) {
+    if (view.element == Element::f32) {
+        return refused("expected f16 or bf16 attention, found f32");
+    }
+    LaunchPlan plan;
+    plan.refusal = first_refusal(std::array{
+        Limit{"sequences", view.sequences, 1, kAny},
+        Limit{"heads", view.heads, 1, kAny},
+        Limit{"rank", view.rank, 1, kMaxLatentRank},
+        Limit{"rope_width", view.rope_width, 0, kMaxRopeWidth},
+        Limit{"slots", view.slots, 1, kAny},
+        Limit{"valid", view.valid, 1, view.slots},
+    });
+    if (!plan.possible()) {
+        return plan;
+    }
+    const std::int64_t element = element_bytes(view.element);
+    const std::int64_t width = view.rank + view.rope_width;
+    plan.heads = kGroupedHeads;
+    plan.columns = kLatentColumns;
+    return plan_split(
+        plan,
+        {view.sequences, 1, view.heads, view.valid, width, view.rank, width * element, element},
+        facts, splits);
+}
+
+LaunchPlan plan_step(const Mamba1View& view, const DeviceFacts& facts) {
+    if (view.element == Element::f32) {
+        return refused("expected f16 or bf16 inputs, found f32");
+    }
+    LaunchPlan plan;
+    plan.refusal = first_refusal(std::array{
+        Limit{"sequences", view.sequences, 1, kAny},
+        Limit{"inner", view.inner, 1, kAny},
+        Limit{"state_size", view.state_size, 1, kMaxStateSize},
+        Limit{"conv_kernel", view.conv_kernel, 1, kAny},
+        Limit{"count", view.count, 1, kAny},
+    });
+    if (!plan.possible()) {
+        return plan;
+    }
+    const std::int64_t channels = view.sequences * view.inner;
+    const std::int64_t steps = channels * view.count;
+    const std::int64_t element = element_bytes(view.element);
+    const std::int64_t history = (view.conv_kernel - 1) * element;
+    const std::int64_t state = view.state_size * kFloat;
+    plan.grid = divide_up(channels, kBlockThreads);
+    plan.cache_bytes_read = steps * (history + state);
+    // Beside them: x, weight and bias, dt and d, and one row each of a, b and c.
+    plan.bytes_read =
+        plan.cache_bytes_read + steps * (element + (view.conv_kernel + 3) * kFloat + 3 * state);
+    plan.bytes_written = plan.cache_bytes_read + channels * kFloat;
+    plan.flops = steps * (2 * view.conv_kernel + 7 * view.state_size);
+    refuse_what_does_not_fit(plan, facts);
+    return plan;
+}
+
+} // namespace kvcaliper::kernels

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step will be launched as and what it will move, computed from the view and a few device
+// facts alone: no device is needed to make, print or test a plan.
+#pragma once
+
+#include "kernels/launch_shape.h"
+#include "kernels/views.h"
+
+#include <cstdint>
+#include <string>
+
+namespace kvcaliper::kernels {
+
+struct DeviceFacts {
+    std::int64_t multiprocessors = 1;
+    std::int64_t shared_limit = std::int64_t{48} * 1024; ///< bytes a block may opt in to
+};
+
+struct LaunchPlan {
+    std::string refusal; ///< why these kernels cannot do it: "expected …, found …"; else empty
+
+    std::int64_t grid = 0; ///< blocks of kBlockThreads
+    std::int64_t shared_bytes = 0;
+    std::int64_t merge_grid = 0; ///< 0 when there is nothing to merge
+    std::int64_t merge_shared_bytes = 0;
+
+    SplitShape shape;      ///< attention only
+    unsigned columns = 0;  ///< columns per lane that the attention kernel is built for
+    unsigned heads = 1;    ///< query heads per block
+    std::int64_t skip = 0; ///< append only: leading tokens that would be overwritten at once
+    std::int64_t workspace_bytes = 0;
+
+    std::int64_t cache_bytes_read =
+        0;                       ///< of planes, state and history, once per block that reads them
+    std::int64_t bytes_read = 0; ///< every load the threads issue, cache included
+    std::int64_t bytes_written = 0;
+    std::int64_t flops = 0; ///< multiplications, additions and, for the state, exponentials
+
+    bool possible() const { return refusal.empty(); }
+};
+
+LaunchPlan plan_append(const AppendView& view, const DeviceFacts& facts);
+
+/// splits = 0 chooses the number of splits; tests force it.
+LaunchPlan plan_attention(const AttentionView& view, const DeviceFacts& facts,
+                          std::int64_t splits = 0);
+LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts,
+                          std::int64_t splits = 0);
+
+LaunchPlan plan_step(const Mamba1View& view, const DeviceFacts& facts);
+
+/// How many parts to cut `tokens` into when `blocks` blocks run for each part. At least 128 tokens
+/// per part unless there are fewer.
+std::int64_t choose_splits(std::int64_t tokens, std::int64_t blocks, const DeviceFacts& facts);
+
+} // namespace kvcaliper::kernels

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of the CUDA kernels, included by tests/kernels/CMakeLists.txt.
+set(simt_support simt_reference.cpp simt_steps.cpp)
+
+kvcaliper_test(launch_plan_test launch_plan_test.cpp
+  LIBRARIES kvcaliper_launch_plan GTest::gtest_main)
+kvcaliper_test(simt_emulator_test simt_emulator_test.cpp
+  LIBRARIES kvcaliper_emulated GTest::gtest_main)
+kvcaliper_test(simt_orders_test simt_orders_test.cpp ${simt_support}
+  LIBRARIES kvcaliper_emulated kvcaliper_launch_plan GTest::gtest_main)
+kvcaliper_test(simt_offsets_test simt_offsets_test.cpp ${simt_support}
+  LIBRARIES kvcaliper_emulated GTest::gtest_main)
+kvcaliper_test(simt_kernels_test simt_kernels_test.cpp simt_emulated_under_test.cpp ${simt_support}
+  LIBRARIES kvcaliper_emulated GTest::gtest_main)
+
+# The same tests on a GPU, under a name of their own; skipped with the reason where there is none.
+kvcaliper_test(cuda_kernels_test simt_kernels_test.cpp simt_cuda_under_test.cpp ${simt_support}
+  LIBRARIES kvcaliper_cuda GTest::gtest_main)
+target_compile_definitions(cuda_kernels_test PRIVATE SimtKernels=CudaKernels)
+kvcaliper_test(cuda_backend_test cuda_backend_test.cpp
+  LIBRARIES kvcaliper_cuda kvcaliper_emulated GTest::gtest_main)
+
+if(KVCALIPER_HAVE_CUDA)
+  target_compile_definitions(cuda_backend_test PRIVATE KVCALIPER_HAVE_CUDA)
+  kvcaliper_test(fat_binary_test fat_binary_test.cpp LIBRARIES kvcaliper_cuda GTest::gtest_main)
+  string(REPLACE ";" "," fat_binary_targets "${KVCALIPER_CUDA_ARCHITECTURES}")
+  target_compile_definitions(fat_binary_test PRIVATE
+    KVCALIPER_CUDA_ARCHIVE="$<TARGET_FILE:kvcaliper_cuda>"
+    KVCALIPER_CUDA_TARGETS="${fat_binary_targets}")
+endif()

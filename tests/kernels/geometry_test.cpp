@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/geometry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace kvcaliper::kernels {
+namespace {
+
+/// "key 8x100x128 ×2" of every plane.
+std::vector<std::string> planes(const LayerDims& dims, std::int64_t tokens) {
+    std::vector<std::string> texts;
+    for (const Plane& p : layer_planes({LayerKind::full_attention, dims, ""}, tokens, {})) {
+        std::ostringstream text;
+        text << p.role << " " << p.rows << "x" << p.slots << "x" << p.width << " "
+             << element_bytes(p.element);
+        texts.push_back(text.str());
+    }
+    return texts;
+}
+
+using testing::ElementsAre;
+
+TEST(Geometry, PlanesFollowFromTheDimensions) {
+    EXPECT_THAT(planes(AttentionDims{32, 8, 128, 64, {}}, 100),
+                ElementsAre("key 8x100x128 2", "value 8x100x64 2"));
+    EXPECT_THAT(planes(AttentionDims{32, 8, 128, 128, 30}, 100),
+                ElementsAre("key 8x30x128 2", "value 8x30x128 2"));
+    EXPECT_THAT(planes(AttentionDims{32, 8, 128, 128, 300}, 100),
+                ElementsAre("key 8x100x128 2", "value 8x100x128 2"));
+    EXPECT_THAT(planes(LatentDims{128, 512, 64, 128, 128}, 7),
+                ElementsAre("latent 1x7x512 2", "rope_key 1x7x64 2"));
+    EXPECT_THAT(planes(Mamba1Dims{8192, 16, 4}, 7),
+                ElementsAre("conv_state 8192x1x3 2", "recurrent_state 8192x1x16 4"));
+    EXPECT_THAT(planes(Mamba1Dims{8192, 16, 1}, 7), ElementsAre("recurrent_state 8192x1x16 4"));
+    EXPECT_THAT(planes(Mamba2Dims{512, 8, 64, 2, 128, 4}, 7),
+                ElementsAre("conv_state 1024x1x3 2", "recurrent_state 512x1x128 4"));
+}
+
+TEST(Geometry, ExtentsAreExactAndNeverWrap) {
+    EXPECT_EQ(extent_bytes({"key", 8, 100, 128, Element::bf16}, 3), 3 * 8 * 100 * 128 * 2);
+    EXPECT_ANY_THROW(extent_bytes({"key", 1LL << 31, 1LL << 31, 128, Element::f32}, 1));
+}
+
+// The geometry must not know the prediction it is meant to test.
+TEST(Geometry, DoesNotKnowThePrediction) {
+    for (const char* file : {"kernels/geometry.h", "kernels/geometry.cpp", "kernels/reference.h",
+                             "kernels/reference.cpp", "kernels/reference_mamba1.cpp",
+                             "kernels/generator.h", "kernels/generator.cpp", "core/layer_plan.h"}) {
+        std::ifstream in(std::string(KVCALIPER_SOURCE_DIR "/") + file);
+        std::stringstream text;
+        text << in.rdbuf();
+        ASSERT_FALSE(text.str().empty()) << file;
+        EXPECT_EQ(text.str().find("cache_spec"), std::string::npos) << file;
+        EXPECT_EQ(text.str().find("component_bytes"), std::string::npos) << file;
+    }
+}
+
+} // namespace
+} // namespace kvcaliper::kernels

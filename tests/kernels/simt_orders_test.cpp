@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the emulator can show: that results do not depend on who runs first, and that the
+// traffic a plan announces is the traffic the kernels make.
+#include "kernels/backend_emulated.h"
+#include "simt_steps.h"
+
+#include <gtest/gtest.h>
+
+namespace kvcaliper::kernels::test {
+namespace {
+
+std::vector<EmulatedOptions> all_orders(std::int64_t splits) {
+    EmulatedOptions forward;
+    forward.splits = splits;
+    EmulatedOptions reverse = forward;
+    reverse.order = simt::Order::reverse;
+    std::vector<EmulatedOptions> orders{forward, reverse};
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+        EmulatedOptions shuffled = forward;
+        shuffled.order = simt::Order::shuffled;
+        shuffled.seed = seed;
+        orders.push_back(shuffled);
+    }
+    return orders;
+}
+
+/// Runs `step(backend)` in every order and expects the bits of the forward order each time.
+template <class Step> void expect_same_bits(std::int64_t splits, Step step) {
+    const std::vector<EmulatedOptions> orders = all_orders(splits);
+    const Values first = step(*make_emulated_backend(orders.front()));
+    ASSERT_FALSE(first.empty());
+    for (const EmulatedOptions& options : orders) {
+        EXPECT_EQ(step(*make_emulated_backend(options)), first);
+    }
+}
+
+TEST(SimtOrders, AttentionGivesTheSameBits) {
+    const AttentionView view = attention_view(10, 2, 80, 300);
+    const AttentionData data = attention_data(view, 1);
+    expect_same_bits(3, [&](Backend& backend) { return run_step(backend, view, data); });
+}
+
+TEST(SimtOrders, LatentAttentionGivesTheSameBits) {
+    const LatentView view = latent_view(6, 512, 64, 100);
+    const LatentData data = latent_data(view, 2);
+    expect_same_bits(3, [&](Backend& backend) { return run_step(backend, view, data); });
+}
+
+TEST(SimtOrders, MambaGivesTheSameBits) {
+    const Mamba1View view = mamba_view(2, 150, 16, 4, 6);
+    expect_same_bits(0, [&](Backend& backend) {
+        MambaData data = mamba_data(view, 3);
+        Values all = run_step(backend, view, data);
+        all.insert(all.end(), data.state.begin(), data.state.end());
+        all.insert(all.end(), data.history.begin(), data.history.end());
+        return all;
+    });
+}
+
+TEST(SimtOrders, AppendGivesTheSameBitsWhenTheRingIsOverrun) {
+    const AppendView view{nullptr, nullptr, 2, 3, 40, 6, 5, 33, Element::bf16};
+    const Values source = normal_values(2 * 33 * 3 * 40, 4, view.element);
+    expect_same_bits(0, [&](Backend& backend) {
+        Values plane(std::size_t{2} * 3 * 6 * 40, 0.0);
+        run_append(backend, view, source, plane);
+        return plane;
+    });
+}
+
+/// Twice the gate of a single result: both may be off.
+constexpr double kSplitGate = 4e-6;
+
+template <class View, class Data>
+void expect_splits_agree(const View& view, const Data& data, std::int64_t width) {
+    const Values whole = run_step(*make_emulated_backend(all_orders(1).front()), view, data);
+    for (const std::int64_t splits : {2, 3, 7, 64, 128}) {
+        SCOPED_TRACE(splits);
+        const auto backend = make_emulated_backend(all_orders(splits).front());
+        EXPECT_LE(worst_error(run_step(*backend, view, data), whole, width), kSplitGate);
+    }
+}
+
+TEST(SimtSplits, AttentionAgreesForEveryNumberOfSplitsEvenWithEmptyOnes) {
+    for (const std::int64_t valid : {1, 5, 127, 300}) { // 64 splits of 5 tokens: most are empty
+        const AttentionView view = attention_view(6, 2, 64, valid);
+        expect_splits_agree(view, attention_data(view, 5), view.value_width);
+    }
+}
+
+TEST(SimtSplits, LatentAttentionAgreesForEveryNumberOfSplits) {
+    for (const std::int64_t valid : {3, 200}) {
+        const LatentView view = latent_view(5, 128, 64, valid);
+        expect_splits_agree(view, latent_data(view, 6), view.rank);
+    }
+}
+
+TEST(SimtSplits, TheLaunchOfALargeDeviceAgreesToo) {
+    EmulatedOptions h200;
+    h200.facts = {132, std::int64_t{227} * 1024};
+    const AttentionView view = attention_view(4, 1, 64, 1500);
+    ASSERT_GT(plan_attention(view, h200.facts).shape.splits, 1);
+    const AttentionData data = attention_data(view, 10);
+    const Values found = run_step(*make_emulated_backend(h200), view, data);
+    EXPECT_LE(worst_error(found, reference(view, data), view.value_width), 2e-6);
+}
+
+/// What `step(backend)` moved, counted load by load.
+template <class Step> simt::Stats traffic(const EmulatedOptions& options, Step step) {
+    simt::stats() = {};
+    step(*make_emulated_backend(options));
+    return simt::stats();
+}
+
+void expect_traffic(const simt::Stats& counted, const LaunchPlan& plan) {
+    EXPECT_GT(plan.cache_bytes_read, 0);
+    EXPECT_EQ(counted.bytes_read, plan.bytes_read);
+    EXPECT_EQ(counted.bytes_written, plan.bytes_written);
+}
+
+TEST(SimtTraffic, AttentionMovesWhatThePlanSays) {
+    for (const std::int64_t splits : {0, 1, 5}) {
+        EmulatedOptions options;
+        options.splits = splits;
+        for (const std::int64_t group : {1, 3, 4, 9}) {
+            AttentionView view = attention_view(2 * group, 2, 96, 150);
+            view.value_width = 64;
+            view.sequences = 2;
+            view.slots = 200;
+            const AttentionData data = attention_data(view, 7);
+            expect_traffic(traffic(options, [&](Backend& b) { run_step(b, view, data); }),
+                           plan_attention(view, options.facts, splits));
+        }
+    }
+}
+
+TEST(SimtTraffic, LatentAttentionMovesWhatThePlanSays) {
+    const EmulatedOptions options;
+    const LatentView view = latent_view(10, 512, 64, 140);
+    const LatentData data = latent_data(view, 8);
+    expect_traffic(traffic(options, [&](Backend& b) { run_step(b, view, data); }),
+                   plan_attention(view, options.facts));
+}
+
+TEST(SimtTraffic, MambaMovesWhatThePlanSays) {
+    const EmulatedOptions options;
+    for (const std::int64_t conv_kernel : {1, 4}) {
+        const Mamba1View view = mamba_view(2, 70, 16, conv_kernel, 3);
+        MambaData data = mamba_data(view, 9);
+        expect_traffic(traffic(options, [&](Backend& b) { run_step(b, view, data); }),
+                       plan_step(view, options.facts));
+    }
+}
+
+TEST(SimtTraffic, AppendMovesWhatThePlanSays) {
+    const EmulatedOptions options;
+    const AppendView view{nullptr, nullptr, 2, 3, 40, 6, 5, 33, Element::bf16};
+    const Values source = normal_values(2 * 33 * 3 * 40, 4, view.element);
+    Values plane(std::size_t{2} * 3 * 6 * 40, 0.0);
+    const simt::Stats counted =
+        traffic(options, [&](Backend& b) { run_append(b, view, source, plane); });
+    EXPECT_EQ(counted.bytes_written, 2 * 3 * 6 * 40 * 2); // six slots, not 33
+    EXPECT_EQ(counted.bytes_written, plan_append(view, options.facts).bytes_written);
+    EXPECT_EQ(counted.bytes_read, plan_append(view, options.facts).bytes_read);
+}
+
+} // namespace
+} // namespace kvcaliper::kernels::test

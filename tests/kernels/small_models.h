@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models small enough to verify in milliseconds, of every kind that has kernels.
+#pragma once
+
+#include "kernels/verify_request.h"
+
+namespace kvcaliper::kernels {
+
+inline LayerPlan full_layer() {
+    return {LayerKind::full_attention, AttentionDims{8, 2, 64, 64, {}}, "test"};
+}
+inline LayerPlan sliding_layer(std::int64_t window = 24) {
+    return {LayerKind::sliding_attention, AttentionDims{8, 2, 64, 64, window}, "test"};
+}
+inline LayerPlan latent_layer() {
+    return {LayerKind::mla, LatentDims{4, 512, 64, 128, 128}, "test"};
+}
+inline LayerPlan mamba1_layer() {
+    return {LayerKind::mamba1, Mamba1Dims{96, 16, 4}, "test"};
+}
+
+inline VerifyRequest request_for(std::vector<LayerPlan> layers,
+                                 std::vector<std::int64_t> contexts = {12, 24, 40, 60}) {
+    VerifyRequest request;
+    request.plan.name = "small";
+    request.plan.model_type = "test";
+    request.plan.layers = std::move(layers);
+    request.spec = build_cache_spec(request.plan);
+    request.contexts = std::move(contexts);
+    request.steps = 3;
+    request.backend = "cpu";
+    return request;
+}
+
+} // namespace kvcaliper::kernels
