@@ -79,7 +79,8 @@ JsonValue list_of(const std::vector<std::int64_t>& values) {
     return JsonValue::Array(values.begin(), values.end());
 }
 
-std::int64_t width_of_head(GgufTranslation& to, std::string_view key, std::string_view shown) {
+/// llama.cpp's n_embd_head_k and _v: both from embedding_length when the file has no width.
+std::int64_t width_of_head(GgufTranslation& to, std::string_view key) {
     if (const auto width = to.metadata.integer(key, 65536); width && *width > 0) {
         return *width;
     }
@@ -88,10 +89,10 @@ std::int64_t width_of_head(GgufTranslation& to, std::string_view key, std::strin
                          "at least attention.head_count (" + std::to_string(to.heads) + ")",
                          std::to_string(to.hidden));
     }
-    to.notes.push_back(
-        std::string(key) + " absent: " + std::string(shown) +
-        " = embedding_length / attention.head_count = " + std::to_string(to.hidden / to.heads));
-    return to.hidden / to.heads;
+    const std::int64_t width = to.hidden / to.heads;
+    to.notes.push_back(std::string(key) + " absent: embedding_length / attention.head_count = " +
+                       std::to_string(width));
+    return width;
 }
 
 void add_heads(GgufTranslation& to) {
@@ -116,8 +117,8 @@ void add_plain_attention(GgufTranslation& to) {
     const bool one = same && to.kv_heads.front() > 0;
     to.config.set("num_key_value_heads",
                   one ? JsonValue(to.kv_heads.front()) : list_of(to.kv_heads));
-    const std::int64_t key = width_of_head(to, "attention.key_length", "key width");
-    const std::int64_t value = width_of_head(to, "attention.value_length", "value width");
+    const std::int64_t key = width_of_head(to, "attention.key_length");
+    const std::int64_t value = width_of_head(to, "attention.value_length");
     to.config.set("head_dim", key);
     if (value != key) {
         to.config.set("v_head_dim", value);

@@ -44,21 +44,23 @@ void set_groups(GgufTranslation& to, const char* key) {
     to.config.set(key, to.metadata.required("ssm.group_count", 1'000'000));
 }
 
-/// The layer list of a model whose layers either attend or do not, and one KV head count for those
-/// that do. Layers that differ stay a list, which says so itself.
-void set_layer_types(GgufTranslation& to, const char* attention, const char* other) {
-    JsonValue::Array words;
-    std::int64_t most = 0;
-    for (const std::int64_t kv : to.kv_heads) {
-        words.emplace_back(kv > 0 ? attention : other);
-        most = std::max(most, kv);
-    }
-    to.config.set("layer_types", std::move(words));
-    const bool one = std::all_of(to.kv_heads.begin(), to.kv_heads.end(),
-                                 [&](std::int64_t kv) { return kv == 0 || kv == most; });
-    if (one) {
+/// One KV head count for the layers that attend. Where they differ the list stays, and says so.
+void set_kv_heads(GgufTranslation& to) {
+    const std::int64_t most = *std::max_element(to.kv_heads.begin(), to.kv_heads.end());
+    if (std::all_of(to.kv_heads.begin(), to.kv_heads.end(),
+                    [&](std::int64_t kv) { return kv == 0 || kv == most; })) {
         to.config.set("num_key_value_heads", most > 0 ? JsonValue(most) : JsonValue());
     }
+}
+
+/// The layer list of a model whose layers either attend or do not.
+void set_layer_types(GgufTranslation& to, const char* attention, const char* other) {
+    JsonValue::Array words;
+    for (const std::int64_t kv : to.kv_heads) {
+        words.emplace_back(kv > 0 ? attention : other);
+    }
+    to.config.set("layer_types", std::move(words));
+    set_kv_heads(to);
 }
 
 } // namespace
@@ -116,7 +118,23 @@ void plamo2(GgufTranslation& to) {
     set_layer_types(to, "attention", "mamba");
 }
 
+namespace {
+
 /// A layer without KV heads has a state unless it has a feed-forward part (llama.cpp's own test).
+/// '*' attends, 'M' has a state, '-' and 'E' have neither.
+std::string nemotron_pattern(const GgufTranslation& to) {
+    const auto forward = to.metadata.per_layer("feed_forward_length", to.layers);
+    const char feeds = to.metadata.integer("expert_count").value_or(0) > 0 ? 'E' : '-';
+    std::string pattern;
+    for (std::size_t i = 0; i < to.kv_heads.size(); ++i) {
+        const bool fed = !forward.empty() && forward[i] > 0;
+        pattern += to.kv_heads[i] > 0 ? '*' : fed ? feeds : 'M';
+    }
+    return pattern;
+}
+
+} // namespace
+
 void nemotron_h(GgufTranslation& to) {
     const Ssm ssm = ssm_of(to);
     to.config.set("conv_kernel", ssm.conv_kernel);
@@ -124,19 +142,8 @@ void nemotron_h(GgufTranslation& to) {
     to.config.set("mamba_num_heads", ssm.heads);
     to.config.set("mamba_head_dim", head_width(to, ssm));
     set_groups(to, "n_groups");
-    set_layer_types(to, "full_attention", "linear_attention");
-    const auto forward = to.metadata.per_layer("feed_forward_length", to.layers);
-    const char mlp = to.metadata.integer("expert_count").value_or(0) > 0 ? 'E' : '-';
-    std::string pattern;
-    JsonValue::Array words;
-    for (std::size_t i = 0; i < to.kv_heads.size(); ++i) {
-        const bool attends = to.kv_heads[i] > 0;
-        const bool feeds = !attends && !forward.empty() && forward[i] > 0;
-        pattern += attends ? '*' : feeds ? mlp : 'M';
-        words.emplace_back(attends ? "attention" : !feeds ? "mamba" : mlp == 'E' ? "moe" : "mlp");
-    }
-    to.config.set("hybrid_override_pattern", pattern);
-    to.config.set("layer_types", std::move(words));
+    set_kv_heads(to);
+    to.config.set("hybrid_override_pattern", nemotron_pattern(to));
 }
 
 /// Every layer has both.
