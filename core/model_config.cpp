@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model_config.h"
 
+#include "core/gguf_config.h"
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -34,6 +36,9 @@ std::string file_in(const std::string& folder) {
 ConfigFile read_config_file(const std::string& path) {
     std::error_code error;
     const std::string file = path != "-" && fs::is_directory(path, error) ? file_in(path) : path;
+    if (file != "-" && is_gguf_file(file)) {
+        return gguf_config(read_gguf_header(file), file);
+    }
     JsonDocument document = read_json_file(file);
     if (!document.value.is_object()) {
         throw input_error(file, "", "a JSON object with a model's config",
