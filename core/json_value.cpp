@@ -254,8 +254,8 @@ std::string_view bare_number_at(std::string_view text, std::size_t at) {
     return {};
 }
 
-/// Bare NaN and Infinity, as Python writes them, in quotes: harmless where no number is read, and no
-/// number where one is.
+/// Bare NaN and Infinity, as Python writes them, in quotes: harmless where no number is read, and
+/// no number where one is.
 std::string quote_bare_numbers(std::string_view text) {
     std::string result;
     bool in_string = false;

@@ -61,7 +61,30 @@ std::int64_t falcon_kv_heads(Reading& reading, std::int64_t heads) {
     return one ? 1 : heads;
 }
 
+/// KV heads layer by layer, as GGUF files list them; empty for the usual single number.
+std::vector<std::int64_t> listed_kv_heads(const Reading& reading) {
+    const JsonValue* value = reading.config.find("num_key_value_heads");
+    if (value == nullptr || value->if_array() == nullptr) {
+        return {};
+    }
+    auto listed = reading.config.integers("num_key_value_heads");
+    if (std::ssize(listed) < reading.layers) {
+        reading.config.fail("num_key_value_heads", std::to_string(reading.layers) + " numbers",
+                            std::to_string(listed.size()));
+    }
+    for (const std::int64_t heads : listed) {
+        if (heads < 0 || heads > most_heads) {
+            reading.config.fail("num_key_value_heads", "0 or more in each layer",
+                                std::to_string(heads));
+        }
+    }
+    return listed;
+}
+
 std::int64_t standard_kv_heads(Reading& reading, std::int64_t heads) {
+    if (const auto listed = listed_kv_heads(reading); !listed.empty()) {
+        return std::max<std::int64_t>(1, *std::max_element(listed.begin(), listed.end()));
+    }
     const auto kv_heads = reading.config.optional("num_key_value_heads");
     if (kv_heads) {
         return *kv_heads;
@@ -578,6 +601,19 @@ void add_beside(Reading& reading, std::vector<LayerPlan>& plan) {
     }
 }
 
+/// A list of KV heads says for each layer how many there are; none means no cache.
+void apply_listed_heads(Reading& reading, std::vector<LayerPlan>& plan) {
+    const auto listed = listed_kv_heads(reading);
+    for (std::size_t i = 0; i < plan.size() && i < listed.size(); ++i) {
+        plan[i].decided_by += ", num_key_value_heads/" + std::to_string(i);
+        if (listed[i] == 0) {
+            plan[i].parts.clear();
+        } else if (!plan[i].parts.empty()) {
+            std::get<AttentionDims>(plan[i].parts.front().dims).kv_heads = listed[i];
+        }
+    }
+}
+
 /// per_layer_config {"3": {"head_dim": 512}}: overrides by layer index.
 void apply_overrides(Reading& reading, std::vector<LayerPlan>& plan) {
     const auto table = reading.config.inner("per_layer_config");
@@ -626,9 +662,10 @@ AttentionDims attention_dims(Reading& reading) {
                             std::to_string(dims.kv_heads));
     }
     dims.key_width = head_width(reading, dims.heads);
-    dims.value_width = reading.row.split == Split::swa_keys
-                           ? reading.config.optional("v_head_dim").value_or(dims.key_width)
-                           : dims.key_width;
+    // MiMo and GGUF files state a width of their own for V; beside kv_lora_rank the key is MLA's.
+    const bool own_width = !reading.config.has("kv_lora_rank") && !reading.config.has("use_mla");
+    const auto stated = own_width ? reading.config.optional("v_head_dim", 1, 65536) : std::nullopt;
+    dims.value_width = stated.value_or(dims.key_width);
     return dims;
 }
 
@@ -683,6 +720,7 @@ std::vector<LayerPlan> plan_attention(Reading& reading) {
              std::nullopt,
              choice.decided_by.empty() ? "model_type: full attention" : choice.decided_by});
     }
+    apply_listed_heads(reading, plan);
     apply_overrides(reading, plan);
     share(reading, plan);
     add_beside(reading, plan);

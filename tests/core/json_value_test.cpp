@@ -58,7 +58,7 @@ TEST(Json, HostileTextIsOneLineOfError) {
 
 TEST(Json, BareNumbersOfPythonAreWords) {
     const auto value =
-        parse_json(R"({"a":NaN,"b":[-Infinity,Infinity],"c":"NaN \\"Infinity","d":1})", "x").value;
+        parse_json(R"({"a":NaN,"b":[-Infinity,Infinity],"c":"NaN \"Infinity","d":1})", "x").value;
     EXPECT_EQ(value.string_at("a"), "NaN");
     EXPECT_EQ(value.string_at("c"), "NaN \"Infinity");
     EXPECT_EQ(dump_json(value.at("b"), -1), R"(["-Infinity","Infinity"])");
