@@ -110,8 +110,7 @@ LayerMemory ContextRun::memory_of(int layer) const {
     LayerMemory memory;
     memory.layer = layer;
     const LayerPlan& plan = request_.plan.layers[static_cast<std::size_t>(layer)];
-    memory.shapes =
-        layer_planes(plan.parts.front(), context_, plane_elements(request_.formats));
+    memory.shapes = layer_planes(plan.parts.front(), context_, plane_elements(request_.formats));
     for (const Plane& shape : memory.shapes)
         for (const Buffer& buffer : buffers_)
             if (buffer.plan.layer == layer && buffer.plan.plane && buffer.plan.role == shape.role)
@@ -218,20 +217,17 @@ void ContextRun::compare_outputs() {
 }
 
 Sample& ContextRun::sample_of(ContextOutcome& outcome, const BufferPlan& plan) {
-    const auto group = [&](const BufferPlan& p) { // layers the plan lacks share one group per kind
-        const auto layer = static_cast<std::size_t>(p.layer);
-        return layer < group_of_layer_.size() ? group_of_layer_[layer] : -1;
-    };
-    const std::string key = plan.kind + (group(plan) < 0 ? "" : "#" + std::to_string(group(plan)));
+    const auto layer = static_cast<std::size_t>(plan.layer);
+    const int shape = layer < group_of_layer_.size() ? group_of_layer_[layer] : -1;
     for (Sample& sample : outcome.samples)
-        if (sample.note == key && sample.component == plan.role)
+        if (sample.shape == shape && sample.kind == plan.kind && sample.component == plan.role)
             return sample;
     Sample sample;
     sample.context = context_;
     sample.kind = plan.kind;
     sample.component = plan.role;
-    sample.note = key; // tells groups of one kind apart until finish_samples()
-    return *outcome.samples.insert(outcome.samples.end() - 1, sample);
+    sample.shape = shape;
+    return *outcome.samples.insert(outcome.samples.end() - 1, sample); // the total stays last
 }
 
 void ContextRun::check_buffers(ContextOutcome& outcome, Findings& findings) {
@@ -291,38 +287,39 @@ void ContextRun::report_outputs(Findings& findings) const {
     }
 }
 
-/// Times, errors and the total.
-void ContextRun::finish_samples(ContextOutcome& outcome) {
+/// Time, cost and error of one group, as a row of its own and in the samples of its components.
+void ContextRun::finish_group(ContextOutcome& outcome, int group) const {
+    const auto g = static_cast<std::size_t>(group);
+    const LayerDriver& driver = *groups_[g].driver;
+    const LayerPart& layer = driver.group().plan;
     const PlaneElements elements = plane_elements(request_.formats);
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-        const LayerDriver& driver = *groups_[g].driver;
-        const LayerPart& layer = driver.group().plan;
-        const auto layers = static_cast<std::int64_t>(driver.group().layers.size());
-        const std::int64_t attended = groups_[g].all_layers ? layers : 1;
-        const StepCost cost = step_cost(layer, context_, elements, request_.sequences);
-        outcome.kernels.push_back({context_, std::string(to_string(layer.kind)), layers, attended,
-                                   outcomes_[g].seconds, cost.bytes_read * attended,
-                                   cost.flops * attended, std::nullopt, outcomes_[g].max_error,
-                                   driver.bound()});
-        const auto planes = layer_planes(layer, context_, elements);
-        const auto costs = step_costs(layer, context_, elements, request_.sequences);
-        const std::string key = std::string(to_string(layer.kind)) + "#" + std::to_string(g);
+    const auto layers = static_cast<std::int64_t>(driver.group().layers.size());
+    const std::int64_t attended = groups_[g].all_layers ? layers : 1;
+    const StepCost cost = step_cost(layer, context_, elements, request_.sequences);
+    outcome.kernels.push_back({context_, std::string(to_string(layer.kind)), layers, attended,
+                               outcomes_[g].seconds, cost.bytes_read * attended,
+                               cost.flops * attended, std::nullopt, outcomes_[g].max_error,
+                               driver.bound()});
+    const auto planes = layer_planes(layer, context_, elements);
+    const auto costs = step_costs(layer, context_, elements, request_.sequences);
+    for (std::size_t i = 0; i < planes.size(); ++i)
         for (Sample& sample : outcome.samples)
-            for (std::size_t i = 0; i < planes.size(); ++i)
-                if (sample.note == key && sample.component == planes[i].role) {
-                    sample.seconds = outcomes_[g].seconds;
-                    sample.bytes_read = costs[i].bytes_read * attended;
-                    sample.flops = costs[i].flops * attended;
-                    sample.max_error = outcomes_[g].max_error;
-                    sample.bound = driver.bound();
-                }
-    }
+            if (sample.shape == group && sample.component == planes[i].role) {
+                sample.seconds = outcomes_[g].seconds;
+                sample.bytes_read = costs[i].bytes_read * attended;
+                sample.flops = costs[i].flops * attended;
+                sample.max_error = outcomes_[g].max_error;
+                sample.bound = driver.bound();
+            }
+}
+
+void ContextRun::finish_samples(ContextOutcome& outcome) const {
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+        finish_group(outcome, static_cast<int>(g));
     Sample& total = outcome.samples.back();
     total.layers = static_cast<std::int64_t>(request_.plan.layers.size());
-    for (Sample& sample : outcome.samples) {
-        if (&sample == &total)
-            continue;
-        sample.note.clear();
+    for (std::size_t i = 0; i + 1 < outcome.samples.size(); ++i) {
+        const Sample& sample = outcome.samples[i];
         total.predicted += sample.predicted;
         total.requested += sample.requested;
         total.used += sample.used;

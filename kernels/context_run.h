@@ -60,7 +60,8 @@ class ContextRun {
     void report(Buffer& buffer, const GuardHits& hits, std::int64_t untouched, Findings& findings);
     void report_outputs(Findings& findings) const;
     Sample& sample_of(ContextOutcome& outcome, const BufferPlan& plan);
-    void finish_samples(ContextOutcome& outcome);
+    void finish_samples(ContextOutcome& outcome) const;
+    void finish_group(ContextOutcome& outcome, int group) const;
     void check_cancelled() const;
     std::vector<std::int64_t> checked_sequences(const LayerDriver& driver) const;
 

@@ -37,8 +37,8 @@ struct StreamId {
 /// The key of all numbers of one token of a stream.
 std::uint64_t token_key(const StreamId& stream, std::int64_t token);
 
-/// Elements first … first + count - 1 of a token: roughly normal (mean 0, deviation 1.15, at most 4
-/// in size), rounded to the element type. Never a NaN, so it never looks like poison.
+/// Elements first to first + count - 1 of a token: roughly normal (mean 0, deviation 1.15, at most
+/// 4 in size), rounded to the element type. Never a NaN, so it never looks like poison.
 void normal_halves(std::uint64_t key, std::int64_t first, std::int64_t count, Element element,
                    std::uint16_t* out);
 /// The same numbers, decoded.

@@ -14,45 +14,49 @@ Element element_of(const NumericFormat& format) {
     return format.name == "f32" ? Element::f32 : Element::bf16; // others are refused before
 }
 
-/// Components and planes of one layer, matched by role.
-void add_layer(std::vector<BufferPlan>& buffers, const VerifyRequest& request, std::size_t layer,
-               std::int64_t tokens) {
+/// What one layer of the plan and of the spec have to say; either may be missing.
+struct LayerSides {
+    std::string kind;
     std::vector<Plane> planes;
     std::vector<Component> components;
-    std::string kind;
+};
+
+LayerSides sides_of(const VerifyRequest& request, std::size_t layer, std::int64_t tokens) {
+    LayerSides sides;
+    if (layer < request.spec.layers.size()) {
+        sides.components = request.spec.layers[layer].components;
+        sides.kind = request.spec.layers[layer].kind;
+    }
     if (layer < request.plan.layers.size()) {
         const LayerPlan& plan = request.plan.layers[layer];
         for (const LayerPart& part : plan.parts) {
             const auto more = layer_planes(part, tokens, plane_elements(request.formats));
-            planes.insert(planes.end(), more.begin(), more.end());
+            sides.planes.insert(sides.planes.end(), more.begin(), more.end());
         }
-        kind = kind_text(plan);
+        sides.kind = kind_text(plan);
     }
-    if (layer < request.spec.layers.size()) {
-        components = request.spec.layers[layer].components;
-        if (kind.empty())
-            kind = request.spec.layers[layer].kind;
-    }
-    for (const Component& component : components) {
-        BufferPlan buffer{static_cast<int>(layer),
-                          kind,
-                          std::string(to_string(component.role)),
-                          0,
-                          0,
-                          2,
-                          std::nullopt};
+    return sides;
+}
+
+/// Components and planes of one layer, matched by role.
+void add_layer(std::vector<BufferPlan>& buffers, const VerifyRequest& request, std::size_t layer,
+               std::int64_t tokens) {
+    LayerSides sides = sides_of(request, layer, tokens);
+    const auto index = static_cast<int>(layer);
+    for (const Component& component : sides.components) {
+        const std::string role(to_string(component.role));
         const Bytes bytes = component_bytes(component, request.formats, Tokens(tokens));
-        buffer.predicted = checked_multiply(bytes.count(), request.sequences);
-        const auto plane = std::find_if(planes.begin(), planes.end(),
-                                        [&](const Plane& p) { return p.role == buffer.role; });
-        if (plane != planes.end()) {
-            buffer.plane = *plane;
-            planes.erase(plane);
-        }
-        buffers.push_back(std::move(buffer));
+        buffers.push_back({index, sides.kind, role,
+                           checked_multiply(bytes.count(), request.sequences), 0, 2, std::nullopt});
+        const auto plane = std::find_if(sides.planes.begin(), sides.planes.end(),
+                                        [&](const Plane& p) { return p.role == role; });
+        if (plane == sides.planes.end())
+            continue;
+        buffers.back().plane = *plane;
+        sides.planes.erase(plane);
     }
-    for (const Plane& plane : planes)
-        buffers.push_back({static_cast<int>(layer), kind, std::string(plane.role), 0, 0, 2, plane});
+    for (const Plane& plane : sides.planes)
+        buffers.push_back({index, sides.kind, std::string(plane.role), 0, 0, 2, plane});
 }
 
 /// Dimensions that no plane shows (query heads, widths behind the scale) matter too: all are
@@ -65,10 +69,6 @@ std::string shape_text(const LayerPart& part) {
 
 bool same_shape(const LayerPart& a, const LayerPart& b) {
     return a.kind == b.kind && shape_text(a) == shape_text(b);
-}
-
-std::int64_t plane_bytes(const Plane& plane, std::int64_t sequences) {
-    return extent_bytes(plane, sequences);
 }
 
 constexpr std::int64_t append_piece = 4 << 20; ///< small enough to stay in a cache on its way
@@ -159,7 +159,7 @@ std::vector<StepCost> step_costs(const LayerPart& layer, std::int64_t tokens,
                                  const PlaneElements& elements, std::int64_t sequences) {
     std::vector<StepCost> costs;
     for (const Plane& plane : layer_planes(layer, tokens, elements))
-        costs.push_back({plane_bytes(plane, sequences), 0});
+        costs.push_back({extent_bytes(plane, sequences), 0});
     const std::int64_t slots = layer_planes(layer, tokens, elements).front().slots;
     if (const auto* d = std::get_if<AttentionDims>(&layer.dims)) {
         costs[0].flops = 2 * sequences * d->heads * slots * d->key_width;

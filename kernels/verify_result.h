@@ -35,6 +35,7 @@ struct Sample {
     std::optional<double> max_error; ///< worst head of the representative layer
     std::optional<double> bound;
     std::string note;
+    int shape = -1; ///< which group of equal layers; not part of the JSON
 };
 
 /// The step of the layers of one shape at one context.

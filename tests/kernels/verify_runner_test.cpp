@@ -27,6 +27,8 @@ struct BackendCase {
     std::unique_ptr<Backend> (*make)();
 };
 
+void PrintTo(const BackendCase& backend, std::ostream* out) { *out << backend.name; }
+
 const BackendCase backends[] = {
     {"cpu", [] { return make_cpu_backend(); }},
 #if defined(KVCALIPER_HAVE_EMULATED)
