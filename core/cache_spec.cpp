@@ -15,19 +15,27 @@ namespace {
 template <typename Value, std::size_t n>
 using Names = std::array<std::pair<Value, std::string_view>, n>;
 
-constexpr Names<Role, 6> role_names = {{{Role::key, "key"},
-                                        {Role::value, "value"},
-                                        {Role::latent, "latent"},
-                                        {Role::rope_key, "rope_key"},
-                                        {Role::conv_state, "conv_state"},
-                                        {Role::recurrent_state, "recurrent_state"}}};
+constexpr Names<Role, 12> role_names = {{{Role::key, "key"},
+                                         {Role::value, "value"},
+                                         {Role::key_value, "key_value"},
+                                         {Role::latent, "latent"},
+                                         {Role::rope_key, "rope_key"},
+                                         {Role::index_key, "index_key"},
+                                         {Role::cross_key, "cross_key"},
+                                         {Role::cross_value, "cross_value"},
+                                         {Role::compressed, "compressed"},
+                                         {Role::conv_state, "conv_state"},
+                                         {Role::recurrent_state, "recurrent_state"},
+                                         {Role::shift, "shift"}}};
 constexpr Names<FormatClass, 5> class_names = {{{FormatClass::k, "k"},
                                                 {FormatClass::v, "v"},
                                                 {FormatClass::index, "index"},
                                                 {FormatClass::conv, "conv"},
                                                 {FormatClass::state, "state"}}};
-constexpr Names<Units::Kind, 3> unit_names = {{{Units::Kind::tokens, "tokens"},
+constexpr Names<Units::Kind, 5> unit_names = {{{Units::Kind::tokens, "tokens"},
                                                {Units::Kind::window, "window"},
+                                               {Units::Kind::chunk, "chunk"},
+                                               {Units::Kind::groups, "groups"},
                                                {Units::Kind::constant, "constant"}}};
 
 template <typename Value, std::size_t n>
@@ -70,15 +78,18 @@ std::int64_t Units::at(Tokens tokens) const {
     case Kind::tokens:
         return tokens.count();
     case Kind::window:
+    case Kind::chunk:
         return std::min(tokens.count(), n);
+    case Kind::groups:
+        return tokens.count() / n;
     case Kind::constant:
         return n;
     }
     throw Error("no such kind of units");
 }
 
-std::int64_t Units::slope_at(Tokens tokens) const {
-    return at(tokens + Tokens(1)) - at(tokens);
+Ratio Units::slope_at(Tokens tokens) const {
+    return kind == Kind::groups ? Ratio(1, n) : Ratio(at(tokens + Tokens(1)) - at(tokens));
 }
 
 std::string Units::to_string() const {
@@ -86,7 +97,10 @@ std::string Units::to_string() const {
     case Kind::tokens:
         return "T";
     case Kind::window:
+    case Kind::chunk:
         return "min(T," + std::to_string(n) + ")";
+    case Kind::groups:
+        return "floor(T/" + std::to_string(n) + ")";
     case Kind::constant:
         return std::to_string(n);
     }
@@ -119,12 +133,12 @@ std::vector<ComponentGroup> group_components(const CacheSpec& spec) {
     for (const LayerCache& layer : spec.layers) {
         for (const Component& component : layer.components) {
             const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
-                return group.kind == layer.kind && group.component == component;
+                return group.component == component;
             });
             if (same != groups.end()) {
                 ++same->layers;
             } else {
-                groups.push_back({layer.kind, component, 1});
+                groups.push_back({component, 1});
             }
         }
     }
@@ -166,14 +180,14 @@ std::vector<Factor> unit_factors(const Component& component, const CacheFormats&
 }
 
 std::string term_label(const ComponentGroup& group) {
-    std::string label =
-        std::string(to_string(group.kind)) + ", " + std::string(to_string(group.component.role));
+    std::string label = std::string(to_string(group.component.kind)) + ", " +
+                        std::string(to_string(group.component.role));
     std::replace(label.begin(), label.end(), '_', ' ');
     return label;
 }
 
 /// layers × units × unit bytes; `units_name` says what the units count.
-Term make_term(const ComponentGroup& group, const CacheFormats& formats, std::int64_t units,
+Term make_term(const ComponentGroup& group, const CacheFormats& formats, const Ratio& units,
                const std::string& units_name) {
     Term term{term_label(group), {{"layers", group.layers}}};
     if (!units_name.empty()) {
@@ -190,21 +204,40 @@ std::string units_name(const Units& units) {
     case Units::Kind::tokens:
         return "tokens";
     case Units::Kind::window:
+    case Units::Kind::chunk:
         return "tokens = " + units.to_string();
+    case Units::Kind::groups:
+        return "entries = " + units.to_string();
     case Units::Kind::constant:
         return units.n == 1 ? "" : "units";
     }
     throw Error("no such kind of units");
 }
 
-bool grows_uncapped(const Units& units) {
-    return units.kind != Units::Kind::constant;
+/// Units added per token as long as no window is full; 0 for what is constant.
+Ratio uncapped_slope(const Units& units) {
+    switch (units.kind) {
+    case Units::Kind::tokens:
+    case Units::Kind::window:
+    case Units::Kind::chunk:
+        return Ratio(1);
+    case Units::Kind::groups:
+        return Ratio(1, units.n);
+    case Units::Kind::constant:
+        return Ratio(0);
+    }
+    throw Error("no such kind of units");
+}
+
+/// A slope of 1 goes without saying; others are units per token.
+std::string slope_name(const Ratio& slope) {
+    return slope == Ratio(1) ? "" : "entries per token";
 }
 
 } // namespace
 
 Bytes component_bytes(const Component& component, const CacheFormats& formats, Tokens tokens) {
-    const ComponentGroup one{LayerKind::full_attention, component, 1};
+    const ComponentGroup one{component, 1};
     const std::int64_t units = component.units.at(tokens);
     return Bytes(make_term(one, formats, units, "units").value().to_integer());
 }
@@ -215,8 +248,8 @@ std::optional<std::string> storage_problem(const CacheSpec& spec, const CacheFor
         const NumericFormat& format = formats.of(component.format_class);
         if (!storable(format, component.width)) {
             return std::string(to_string(component.role)) + " of " +
-                   std::string(to_string(group.kind)) + " layers (" + component.width_name + " " +
-                   std::to_string(component.width) +
+                   std::string(to_string(group.component.kind)) + " layers (" +
+                   component.width_name + " " + std::to_string(component.width) +
                    "): " + not_storable_reason(format, component.width);
         }
     }
@@ -241,8 +274,8 @@ Figure cache_bytes(const CacheSpec& spec, const CacheFormats& formats, Tokens to
 Figure uncapped_bytes_per_token(const CacheSpec& spec, const CacheFormats& formats) {
     Figure figure{"uncapped bytes per token", {}};
     for (const ComponentGroup& group : group_components(spec)) {
-        if (grows_uncapped(group.component.units)) {
-            figure.terms.push_back(make_term(group, formats, 1, ""));
+        if (const Ratio slope = uncapped_slope(group.component.units); slope != Ratio(0)) {
+            figure.terms.push_back(make_term(group, formats, slope, slope_name(slope)));
         }
     }
     return figure;
@@ -252,8 +285,8 @@ Figure growth_bytes_per_token(const CacheSpec& spec, const CacheFormats& formats
     Figure figure{"growth in bytes per token", {}};
     const Tokens limit = slope_context(spec);
     for (const ComponentGroup& group : group_components(spec)) {
-        if (const std::int64_t slope = group.component.units.slope_at(limit); slope != 0) {
-            figure.terms.push_back(make_term(group, formats, slope, slope == 1 ? "" : "units"));
+        if (const Ratio slope = group.component.units.slope_at(limit); slope != Ratio(0)) {
+            figure.terms.push_back(make_term(group, formats, slope, slope_name(slope)));
         }
     }
     return figure;
@@ -264,7 +297,7 @@ Figure constant_bytes(const CacheSpec& spec, const CacheFormats& formats) {
     const Tokens limit = slope_context(spec);
     for (const ComponentGroup& group : group_components(spec)) {
         const Units& units = group.component.units;
-        if (units.slope_at(limit) == 0) {
+        if (units.slope_at(limit) == Ratio(0)) {
             figure.terms.push_back(make_term(group, formats, units.at(limit), units_name(units)));
         }
     }
@@ -289,7 +322,8 @@ std::vector<Knee> knees(const CacheSpec& spec, const CacheFormats& formats) {
     const Tokens limit = slope_context(spec);
     for (const ComponentGroup& group : group_components(spec)) {
         const Units& units = group.component.units;
-        if (units.kind == Units::Kind::window && units.n <= limit.count()) {
+        const bool fills = units.kind == Units::Kind::window || units.kind == Units::Kind::chunk;
+        if (fills && units.n <= limit.count()) {
             windows.insert(units.n);
         }
     }
@@ -305,6 +339,7 @@ namespace {
 
 JsonValue component_to_json(const Component& component) {
     JsonValue json;
+    json.set("kind", to_string(component.kind));
     json.set("role", to_string(component.role));
     json.set("rows", component.rows);
     json.set("width", component.width);
@@ -325,6 +360,11 @@ Value named(const JsonValue& json, std::string_view key, const Names<Value, n>& 
 
 Component component_from_json(const JsonValue& json) {
     Component component;
+    const auto kind = layer_kind_from(json.string_at("kind"));
+    if (!kind) {
+        throw Error("/kind: expected a layer kind, found " + describe(json.at("kind")));
+    }
+    component.kind = *kind;
     component.role = named(json, "role", role_names);
     component.rows = json.integer_at("rows");
     component.width = json.integer_at("width");
@@ -343,7 +383,7 @@ JsonValue to_json(const CacheSpec& spec) {
             components.push_back(component_to_json(component));
         }
         JsonValue json;
-        json.set("kind", to_string(layer.kind));
+        json.set("kind", layer.kind);
         json.set("components", std::move(components));
         layers.push_back(std::move(json));
     }
@@ -358,11 +398,7 @@ JsonValue to_json(const CacheSpec& spec) {
 CacheSpec cache_spec_from_json(const JsonValue& json) {
     CacheSpec spec;
     for (const JsonValue& layer : json.array_at("layers")) {
-        const auto kind = layer_kind_from(layer.string_at("kind"));
-        if (!kind) {
-            throw Error("/kind: expected a layer kind, found " + describe(layer.at("kind")));
-        }
-        LayerCache cache{*kind, {}, std::nullopt, {}};
+        LayerCache cache{layer.string_at("kind"), {}, std::nullopt, {}};
         for (const JsonValue& component : layer.array_at("components")) {
             cache.components.push_back(component_from_json(component));
         }

@@ -15,7 +15,20 @@
 
 namespace kvcaliper {
 
-enum class Role { key, value, latent, rope_key, conv_state, recurrent_state };
+enum class Role {
+    key,
+    value,
+    key_value, ///< one vector that serves as K and as V
+    latent,
+    rope_key,
+    index_key,
+    cross_key,
+    cross_value,
+    compressed,
+    conv_state,
+    recurrent_state,
+    shift, ///< the last token's input, for token shift (RWKV)
+};
 std::string_view to_string(Role role);
 std::optional<Role> role_from(std::string_view name);
 
@@ -29,15 +42,17 @@ struct Units {
     enum class Kind {
         tokens,   ///< T
         window,   ///< min(T, n)
+        chunk,    ///< min(T, n): the bound; exactly ((T - 1) mod n) + 1 are needed
+        groups,   ///< floor(T / n)
         constant, ///< n
     };
     Kind kind = Kind::tokens;
     std::int64_t n = 0;
 
     std::int64_t at(Tokens tokens) const;
-    /// Units added per token at T tokens once T + 1 is reached: units(T + 1) - units(T).
-    std::int64_t slope_at(Tokens tokens) const;
-    std::string to_string() const; ///< "T", "min(T,1024)", "1"
+    /// Units added per token at T tokens: units(T + 1) - units(T), the steps of groups averaged.
+    Ratio slope_at(Tokens tokens) const;
+    std::string to_string() const; ///< "T", "min(T,1024)", "floor(T/4)", "1"
 
     friend bool operator==(const Units&, const Units&) = default;
 };
@@ -45,6 +60,7 @@ struct Units {
 /// One tensor of one layer. A stored unit has rows × width elements; each row of `width` elements
 /// is quantised on its own (per head for K and V).
 struct Component {
+    LayerKind kind = LayerKind::full_attention; ///< the part of the layer it belongs to
     Role role = Role::key;
     std::int64_t rows = 0;
     std::int64_t width = 0;
@@ -58,7 +74,7 @@ struct Component {
 };
 
 struct LayerCache {
-    LayerKind kind = LayerKind::full_attention;
+    std::string kind; ///< kind_text of its plan
     std::vector<Component> components;
     std::optional<int> shared_with; ///< index of the layer whose cache this one reads
     std::string decided_by;
@@ -83,12 +99,12 @@ struct CacheSpec {
     std::optional<Tokens> max_context;
 };
 
-/// Step 3 of reading a model: the components of every layer of a plan.
-CacheSpec build_cache_spec(const ModelPlan& plan);
+/// Step 3 of reading a model: the components of every layer of a plan. `encoder_tokens` is how many
+/// rows cross-attention holds where the plan does not fix it.
+CacheSpec build_cache_spec(const ModelPlan& plan, Tokens encoder_tokens = Tokens(0));
 
-/// Equal components of equal kinds of layers, counted.
+/// Equal components of all layers, counted.
 struct ComponentGroup {
-    LayerKind kind = LayerKind::full_attention;
     Component component;
     std::int64_t layers = 0;
 };

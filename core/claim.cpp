@@ -134,6 +134,7 @@ Claim read_claim(const ClaimReader& reader) {
     claim.k_format = reader.text("k_format", reader.text("format", "auto"));
     claim.v_format = reader.text("v_format", reader.text("format", "auto"));
     claim.context = Tokens(reader.integer("context", Claim{}.context.count()));
+    claim.note = reader.text("note", "");
     claim.about = reader.flag("about");
     check_members(claim, reader);
     return claim;
@@ -209,8 +210,11 @@ Ratio per_token(const Model& model, const CacheFormats& formats, bool growth) {
 }
 
 std::int64_t count_layers(const Model& model, LayerKind kind) {
-    return std::count_if(model.plan.layers.begin(), model.plan.layers.end(),
-                         [&](const LayerPlan& layer) { return layer.kind == kind; });
+    return std::count_if(
+        model.plan.layers.begin(), model.plan.layers.end(), [&](const LayerPlan& layer) {
+            return std::any_of(layer.parts.begin(), layer.parts.end(),
+                               [&](const LayerPart& part) { return part.kind == kind; });
+        });
 }
 
 std::optional<Ratio> layer_ratio(const Model& model) {
@@ -225,8 +229,10 @@ std::optional<Ratio> layer_ratio(const Model& model) {
 std::optional<Ratio> window(const Model& model) {
     std::set<std::int64_t> windows;
     for (const LayerPlan& layer : model.plan.layers) {
-        if (const auto* dims = std::get_if<AttentionDims>(&layer.dims); dims && dims->window) {
-            windows.insert(*dims->window);
+        for (const LayerPart& part : layer.parts) {
+            if (const auto* dims = std::get_if<AttentionDims>(&part.dims); dims && dims->window) {
+                windows.insert(*dims->window);
+            }
         }
     }
     return windows.size() == 1 ? std::optional(Ratio(*windows.begin())) : std::nullopt;
@@ -466,6 +472,9 @@ std::vector<std::string> notes_for(const Claim& claim, const Model& model, bool 
         notes.push_back(
             std::to_string(count_layers(model, LayerKind::sliding_attention)) + " sliding and " +
             std::to_string(count_layers(model, LayerKind::full_attention)) + " full layers");
+    }
+    if (!claim.note.empty()) {
+        notes.push_back(claim.note);
     }
     if (refuted && claim.quantity != "at_most" && !claim.value.empty()) {
         const Interval interval = allowed(claim);

@@ -242,6 +242,47 @@ std::string read_stream(std::FILE* stream, const std::string& name) {
 
 } // namespace
 
+namespace {
+
+/// The word at `at` that Python writes for a number JSON does not have, or an empty one.
+std::string_view bare_number_at(std::string_view text, std::size_t at) {
+    for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+        if (text.compare(at, word.size(), word) == 0) {
+            return word;
+        }
+    }
+    return {};
+}
+
+/// Bare NaN and Infinity, as Python writes them, in quotes: harmless where no number is read, and
+/// no number where one is.
+std::string quote_bare_numbers(std::string_view text) {
+    std::string result;
+    bool in_string = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const std::string_view word = in_string ? std::string_view{} : bare_number_at(text, i);
+        if (!word.empty()) {
+            result += "\"" + std::string(word) + "\"";
+            i += word.size() - 1;
+            continue;
+        }
+        if (in_string && text[i] == '\\' && i + 1 < text.size()) {
+            result += text[i++];
+        } else if (text[i] == '"') {
+            in_string = !in_string;
+        }
+        result += text[i];
+    }
+    return result;
+}
+
+bool may_have_bare_numbers(std::string_view text) {
+    return text.find("NaN") != std::string_view::npos ||
+           text.find("Infinity") != std::string_view::npos;
+}
+
+} // namespace
+
 JsonDocument parse_json(std::string_view text, std::string_view source) {
     if (text.size() > max_json_bytes) {
         throw Error(std::string(source) + ": expected at most 64 MiB of JSON, found " +
@@ -252,6 +293,11 @@ JsonDocument parse_json(std::string_view text, std::string_view source) {
     }
     if (text.find('\0') != std::string_view::npos) {
         throw Error(std::string(source) + ": expected JSON, found a binary file");
+    }
+    std::string quoted;
+    if (may_have_bare_numbers(text)) {
+        quoted = quote_bare_numbers(text);
+        text = quoted;
     }
     Builder builder(source, text);
     nlohmann::json::sax_parse(text.begin(), text.end(), &builder);

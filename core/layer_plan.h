@@ -15,30 +15,61 @@
 
 namespace kvcaliper {
 
-/// The closed set of layer kinds. Every switch over it has no default.
+/// The closed set of kinds of what a layer keeps. Every switch over it has no default.
 enum class LayerKind {
     full_attention,
-    sliding_attention, ///< the last `window` tokens
-    mla,               ///< multi-head latent attention: one latent and one rotary key per token
+    sliding_attention,    ///< the last `window` tokens
+    chunked_attention,    ///< the tokens since the last chunk boundary, at most `window`
+    cross_attention,      ///< K and V over encoder or image tokens, fixed once made
+    mla,                  ///< multi-head latent attention: one latent and one rotary key per token
+    compressed_attention, ///< a window of K = V vectors and one more vector per `group` tokens
     mamba1,
     mamba2,
+    gated_delta,
+    kda, ///< Kimi delta attention
+    lightning,
+    gla,
+    rglru,
+    short_conv,
+    rwkv4,
+    rwkv, ///< versions 5, 6 and 7
+    xlstm,
+    kv_conv, ///< raw rows that a convolution beside attention looks back on
 };
 
 inline constexpr LayerKind all_layer_kinds[] = {LayerKind::full_attention,
-                                                LayerKind::sliding_attention, LayerKind::mla,
-                                                LayerKind::mamba1, LayerKind::mamba2};
+                                                LayerKind::sliding_attention,
+                                                LayerKind::chunked_attention,
+                                                LayerKind::cross_attention,
+                                                LayerKind::mla,
+                                                LayerKind::compressed_attention,
+                                                LayerKind::mamba1,
+                                                LayerKind::mamba2,
+                                                LayerKind::gated_delta,
+                                                LayerKind::kda,
+                                                LayerKind::lightning,
+                                                LayerKind::gla,
+                                                LayerKind::rglru,
+                                                LayerKind::short_conv,
+                                                LayerKind::rwkv4,
+                                                LayerKind::rwkv,
+                                                LayerKind::xlstm,
+                                                LayerKind::kv_conv};
 
-/// "full_attention", "sliding_attention", "mla", "mamba1", "mamba2".
+/// "full_attention", "sliding_attention", "mla", "mamba1", …
 std::string_view to_string(LayerKind kind);
 std::optional<LayerKind> layer_kind_from(std::string_view name);
 
-/// K is [kv_heads][tokens][key_width], V is [kv_heads][tokens][value_width].
+/// K is [kv_heads][tokens][key_width], V is [kv_heads][tokens][value_width]; an index key, where
+/// there is one, is [tokens][index_width].
 struct AttentionDims {
     std::int64_t heads = 0;
     std::int64_t kv_heads = 0;
     std::int64_t key_width = 0;
     std::int64_t value_width = 0;
-    std::optional<std::int64_t> window; ///< set for sliding_attention
+    std::optional<std::int64_t> window; ///< of sliding_attention; the chunk of chunked_attention
+    std::int64_t index_width = 0;       ///< 0 where no index key is kept
+    std::int64_t encoder_tokens = 0;    ///< of cross_attention: how many K and V rows there are
 };
 
 /// Latent [tokens][rank] and rotary key [tokens][rope_width], once for all heads.
@@ -48,6 +79,16 @@ struct LatentDims {
     std::int64_t rope_width = 0;  ///< qk_rope_head_dim
     std::int64_t nope_width = 0;  ///< qk_nope_head_dim
     std::int64_t value_width = 0; ///< v_head_dim
+    std::int64_t index_width = 0; ///< index_head_dim; 0 where this layer has no indexer of its own
+};
+
+/// K = V vectors [min(T, window)][width] and, with a group, [floor(T / group)][width].
+struct CompressedDims {
+    std::int64_t heads = 0;
+    std::int64_t width = 0;
+    std::int64_t window = 0;      ///< 0 where only compressed entries are kept
+    std::int64_t group = 0;       ///< tokens per compressed entry; 0 where there are none
+    std::int64_t index_width = 0; ///< index key of each compressed entry; 0 where there is none
 };
 
 /// Convolution history [inner][conv_kernel - 1], state [inner][state_size].
@@ -58,9 +99,9 @@ struct Mamba1Dims {
 };
 
 /// Convolution history [inner + 2·groups·state_size][conv_kernel - 1], state
-/// [heads][head_width][state_size].
+/// [heads][head_width][state_size]. groups is 0 where B and C are not convolved (PLaMo 2).
 struct Mamba2Dims {
-    std::int64_t inner = 0; ///< expand · hidden_size
+    std::int64_t inner = 0;
     std::int64_t heads = 0;
     std::int64_t head_width = 0;
     std::int64_t groups = 0;
@@ -68,13 +109,61 @@ struct Mamba2Dims {
     std::int64_t conv_kernel = 0;
 };
 
-using LayerDims = std::variant<AttentionDims, LatentDims, Mamba1Dims, Mamba2Dims>;
+/// Convolution history [2·key_heads·key_width + value_heads·value_width][conv_kernel - 1], state
+/// [value_heads][key_width][value_width]. Also KDA, lightning attention and GLA (no convolution).
+struct DeltaDims {
+    std::int64_t key_heads = 0;
+    std::int64_t value_heads = 0;
+    std::int64_t key_width = 0;
+    std::int64_t value_width = 0;
+    std::int64_t conv_kernel = 1;
+};
 
-struct LayerPlan {
+/// Convolution history [width][conv_kernel - 1], state [width].
+struct RglruDims {
+    std::int64_t width = 0;
+    std::int64_t conv_kernel = 0;
+};
+
+/// `columns` past rows of `channels` values; in the state format where `in_state_format` is 1.
+struct ConvDims {
+    std::int64_t channels = 0;
+    std::int64_t columns = 0;
+    std::int64_t in_state_format = 0;
+};
+
+/// Shift vectors [2][hidden]; state [3][attention_hidden] (rwkv4) or [hidden][head_width].
+struct RwkvDims {
+    std::int64_t hidden = 0;
+    std::int64_t attention_hidden = 0; ///< rwkv4
+    std::int64_t head_width = 0;       ///< rwkv
+};
+
+/// Per head: C [key_width][value_width], n [key_width] and m [1].
+struct XlstmDims {
+    std::int64_t heads = 0;
+    std::int64_t key_width = 0;
+    std::int64_t value_width = 0;
+};
+
+using LayerDims = std::variant<AttentionDims, LatentDims, CompressedDims, Mamba1Dims, Mamba2Dims,
+                               DeltaDims, RglruDims, ConvDims, RwkvDims, XlstmDims>;
+
+/// One thing a layer keeps. The alternative of `dims` follows from the kind.
+struct LayerPart {
     LayerKind kind = LayerKind::full_attention;
     LayerDims dims;
-    std::string decided_by; ///< the config key, or class default, that made it this kind
 };
+
+/// One layer: a hybrid has several parts, an MLP or a layer that reads another's cache has none.
+struct LayerPlan {
+    std::vector<LayerPart> parts;
+    std::optional<int> shared_with; ///< index of the layer whose cache this one reads
+    std::string decided_by;         ///< the config key, or class default, that made it so
+};
+
+/// "full_attention", "full_attention + mamba2", "shared" or "none".
+std::string kind_text(const LayerPlan& layer);
 
 /// How sure a reading is: `rule` is a row of the architecture table; `generic` is an unknown
 /// model_type read as a plain transformer because the standard keys were all there.

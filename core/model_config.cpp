@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model_config.h"
 
+#include "core/gguf_config.h"
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -34,6 +36,9 @@ std::string file_in(const std::string& folder) {
 ConfigFile read_config_file(const std::string& path) {
     std::error_code error;
     const std::string file = path != "-" && fs::is_directory(path, error) ? file_in(path) : path;
+    if (file != "-" && is_gguf_file(file)) {
+        return gguf_config(read_gguf_header(file), file);
+    }
     JsonDocument document = read_json_file(file);
     if (!document.value.is_object()) {
         throw input_error(file, "", "a JSON object with a model's config",
@@ -44,16 +49,16 @@ ConfigFile read_config_file(const std::string& path) {
 }
 
 ModelConfig::ModelConfig(std::string file, const JsonValue& object, std::string pointer,
-                         const Architecture& architecture)
-    : file_(std::move(file)), object_(object), pointer_(std::move(pointer)),
-      architecture_(architecture) {}
+                         std::string_view model_type)
+    : file_(std::move(file)), object_(&object), pointer_(std::move(pointer)),
+      model_type_(model_type) {}
 
 const JsonValue* ModelConfig::find(std::string_view key) const {
-    if (const JsonValue* value = object_.find(key)) {
+    if (const JsonValue* value = object_->find(key)) {
         return value;
     }
     for (const std::string_view alias : key_aliases(key)) {
-        if (const JsonValue* value = object_.find(alias)) {
+        if (const JsonValue* value = object_->find(alias)) {
             return value;
         }
     }
@@ -69,7 +74,7 @@ void ModelConfig::fail(std::string_view key, std::string_view expected,
                        std::string_view found) const {
     std::string_view spelling = key;
     for (const std::string_view alias : key_aliases(key)) {
-        if (object_.find(key) == nullptr && object_.find(alias) != nullptr) {
+        if (object_->find(key) == nullptr && object_->find(alias) != nullptr) {
             spelling = alias;
             break;
         }
@@ -94,26 +99,23 @@ std::int64_t ModelConfig::integer(std::string_view key, const JsonValue& value, 
     return *number;
 }
 
-std::optional<std::int64_t> ModelConfig::class_default(std::string_view key) const {
-    for (const ClassDefault& entry : architecture_.defaults) {
-        if (entry.key == key) {
-            const std::string note =
-                std::string(key) + " absent: class default " + std::to_string(entry.value);
-            if (std::find(default_notes_.begin(), default_notes_.end(), note) ==
-                default_notes_.end()) {
-                default_notes_.push_back(note);
-            }
-            return entry.value;
+std::optional<std::int64_t> ModelConfig::default_for(std::string_view key) const {
+    const auto value = class_default(model_type_, key);
+    if (value) {
+        const std::string note =
+            std::string(key) + " absent: class default " + std::to_string(*value);
+        if (std::find(default_notes_.begin(), default_notes_.end(), note) == default_notes_.end()) {
+            default_notes_.push_back(note);
         }
     }
-    return std::nullopt;
+    return value;
 }
 
 std::optional<std::int64_t> ModelConfig::optional(std::string_view key, std::int64_t least,
                                                   std::int64_t most) const {
     const JsonValue* value = find(key);
     if (value == nullptr) {
-        return class_default(key);
+        return default_for(key);
     }
     if (value->is_null()) {
         return std::nullopt;
@@ -147,25 +149,78 @@ bool ModelConfig::flag(std::string_view key, bool absent) const {
     fail(key, "true or false", describe(*value));
 }
 
-std::vector<std::string> ModelConfig::words(std::string_view key) const {
-    std::vector<std::string> result;
+std::optional<double> ModelConfig::number(std::string_view key) const {
     const JsonValue* value = find(key);
+    if (value == nullptr || value->is_null()) {
+        return std::nullopt;
+    }
+    if (const auto* whole = value->if_integer()) {
+        return static_cast<double>(*whole);
+    }
+    if (const auto* real = value->if_double()) {
+        return *real;
+    }
+    fail(key, "a number", describe(*value));
+}
+
+namespace {
+
+/// The elements of a list, each read by `read`; empty when absent or null.
+template <typename Element, typename Read>
+std::vector<Element> list_of(const ModelConfig& config, std::string_view key, Read read,
+                             const char* expected) {
+    std::vector<Element> result;
+    const JsonValue* value = config.find(key);
     if (value == nullptr || value->is_null()) {
         return result;
     }
     const auto* array = value->if_array();
     if (array == nullptr) {
-        fail(key, "a list of words", describe(*value));
+        config.fail(key, std::string("a list of ") + expected + "s", describe(*value));
     }
     for (const JsonValue& element : *array) {
-        if (const auto* word = element.if_string()) {
-            result.push_back(*word);
-        } else {
-            fail(std::string(key) + "/" + std::to_string(result.size()), "a word",
-                 describe(element));
+        const auto* one = read(element);
+        if (one == nullptr) {
+            config.fail(std::string(key) + "/" + std::to_string(result.size()),
+                        std::string("a") + (*expected == 'i' ? "n " : " ") + expected,
+                        describe(element));
         }
+        result.push_back(*one);
     }
     return result;
+}
+
+} // namespace
+
+std::vector<std::string> ModelConfig::words(std::string_view key) const {
+    return list_of<std::string>(
+        *this, key, [](const JsonValue& element) { return element.if_string(); }, "word");
+}
+
+std::vector<std::int64_t> ModelConfig::integers(std::string_view key) const {
+    return list_of<std::int64_t>(
+        *this, key, [](const JsonValue& element) { return element.if_integer(); }, "integer");
+}
+
+std::optional<ModelConfig> ModelConfig::inner(std::string_view key) const {
+    const JsonValue* value = find(key);
+    if (value == nullptr || value->is_null()) {
+        return std::nullopt;
+    }
+    if (!value->is_object()) {
+        fail(key, "an object", describe(*value));
+    }
+    return ModelConfig(file_, *value, pointer_ + "/" + std::string(key), "");
+}
+
+std::optional<ModelConfig> ModelConfig::element(std::string_view key, std::size_t index) const {
+    const JsonValue* value = find(key);
+    const auto* array = value ? value->if_array() : nullptr;
+    if (array == nullptr || index >= array->size() || !(*array)[index].is_object()) {
+        return std::nullopt;
+    }
+    return ModelConfig(file_, (*array)[index],
+                       pointer_ + "/" + std::string(key) + "/" + std::to_string(index), "");
 }
 
 } // namespace kvcaliper

@@ -26,13 +26,14 @@ struct ConfigFile {
 /// Reads PATH: a config.json, a folder that holds one, or "-" (standard input). Throws Error.
 ConfigFile read_config_file(const std::string& path);
 
-/// The text config of a model: aliases map to one spelling (n_layer → num_hidden_layers), class
-/// defaults stand under absent keys. Absent, null and 0 stay apart.
+/// An object of a config with its keys read by their meaning: aliases map to one spelling (n_layer
+/// → num_hidden_layers), class defaults stand under absent keys. Absent, null and 0 stay apart.
 class ModelConfig {
   public:
-    /// `pointer` is where the object sits in the file: "" or "/text_config".
+    /// `pointer` is where the object sits in the file: "" or "/text_config". Absent keys mean the
+    /// class defaults of `model_type`; an empty one has none.
     ModelConfig(std::string file, const JsonValue& object, std::string pointer,
-                const Architecture& architecture);
+                std::string_view model_type);
 
     /// The member for a canonical key or one of its aliases, or nullptr. Knows no defaults.
     const JsonValue* find(std::string_view key) const;
@@ -48,26 +49,32 @@ class ModelConfig {
     std::int64_t stated(std::string_view key, std::int64_t most) const;
     /// true, false, or `absent` when the key is absent or null.
     bool flag(std::string_view key, bool absent) const;
-    /// A list of words, empty when absent or null.
+    /// Any number, as one writes a factor; nothing when absent or null.
+    std::optional<double> number(std::string_view key) const;
+    /// A list of words or of integers, empty when absent or null.
     std::vector<std::string> words(std::string_view key) const;
+    std::vector<std::int64_t> integers(std::string_view key) const;
+    /// An object in this one, or one in a list in it; without class defaults. Nothing when absent.
+    std::optional<ModelConfig> inner(std::string_view key) const;
+    std::optional<ModelConfig> element(std::string_view key, std::size_t index) const;
 
     [[noreturn]] void fail(std::string_view key, std::string_view expected,
                            std::string_view found) const;
 
     /// True for a config inside another, whose absent keys mean class defaults.
-    bool nested() const { return !pointer_.empty(); }
+    bool is_nested() const { return !pointer_.empty(); }
     /// "head_dim absent: class default 128", for every default that was read.
     const std::vector<std::string>& default_notes() const { return default_notes_; }
 
   private:
     std::int64_t integer(std::string_view key, const JsonValue& value, std::int64_t least,
                          std::int64_t most) const;
-    std::optional<std::int64_t> class_default(std::string_view key) const;
+    std::optional<std::int64_t> default_for(std::string_view key) const;
 
     std::string file_;
-    const JsonValue& object_;
+    const JsonValue* object_;
     std::string pointer_;
-    const Architecture& architecture_;
+    std::string_view model_type_;
     mutable std::vector<std::string> default_notes_; ///< reading a default is what records it
 };
 

@@ -159,7 +159,7 @@ JsonValue components_json(const Estimate& estimate) {
     for (const ComponentGroup& group : group_components(estimate.model->spec)) {
         JsonValue json;
         json.set("role", to_string(group.component.role));
-        json.set("kind", to_string(group.kind));
+        json.set("kind", to_string(group.component.kind));
         json.set("layers", group.layers);
         json.set("units", group.component.units.to_string());
         json.set("bytes_at_context",
@@ -182,7 +182,7 @@ JsonValue layer_json(const Estimate& estimate, std::size_t index) {
     }
     JsonValue json;
     json.set("index", static_cast<std::int64_t>(index));
-    json.set("kind", to_string(layer.kind));
+    json.set("kind", layer.kind);
     json.set("shared_with", layer.shared_with ? JsonValue(*layer.shared_with) : JsonValue());
     json.set("decided_by", layer.decided_by);
     json.set("components", std::move(components));

@@ -18,9 +18,11 @@ std::vector<std::int64_t> verify_contexts(const Model& model, Tokens context) {
     add(tokens / 4);
     add(tokens / 2);
     for (const LayerPlan& layer : model.plan.layers) {
-        if (const auto* dims = std::get_if<AttentionDims>(&layer.dims); dims && dims->window) {
-            add(*dims->window / 2);
-            add(*dims->window);
+        for (const LayerPart& part : layer.parts) {
+            if (const auto* dims = std::get_if<AttentionDims>(&part.dims); dims && dims->window) {
+                add(*dims->window / 2);
+                add(*dims->window);
+            }
         }
     }
     return {contexts.begin(), contexts.end()};

@@ -12,9 +12,9 @@
 namespace kvcaliper::kernels {
 
 struct DeviceInfo {
-    std::string backend; ///< "cuda", "cpu" or "emulated"
-    std::string name;    ///< "NVIDIA H200", "AMD EPYC …, 2 threads, x86-64-v4"
-    std::string driver;  ///< empty where there is none
+    std::string backend;              ///< "cuda", "cpu" or "emulated"
+    std::string name;                 ///< "NVIDIA H200", "AMD EPYC …, 2 threads, x86-64-v4"
+    std::string driver;               ///< empty where there is none
     std::int64_t memory_bytes = 0;    ///< total
     std::int64_t available_bytes = 0; ///< what may still be allocated now
     int multiprocessors = 1;          ///< threads on the CPU
@@ -22,7 +22,8 @@ struct DeviceInfo {
 
 /// What the system says is in use, with the smallest step it can show.
 struct MemorySample {
-    std::optional<std::int64_t> used_bytes; ///< device memory used, or this process's resident bytes
+    std::optional<std::int64_t>
+        used_bytes; ///< device memory used, or this process's resident bytes
     std::int64_t granularity = 4096;
     std::string unavailable; ///< why used_bytes is absent
 };
@@ -63,8 +64,8 @@ class Backend {
 /// Native vectorised C++ on all cores.
 std::unique_ptr<Backend> make_cpu_backend();
 
-/// Throws Error(impossible_here) with a one-line reason where no GPU can be used or the part was not
-/// built.
+/// Throws Error(impossible_here) with a one-line reason where no GPU can be used or the part was
+/// not built.
 std::unique_ptr<Backend> make_cuda_backend();
 
 } // namespace kvcaliper::kernels

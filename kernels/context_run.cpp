@@ -109,8 +109,8 @@ void ContextRun::measure_device(ContextOutcome& outcome, const MemorySample& bef
 LayerMemory ContextRun::memory_of(int layer) const {
     LayerMemory memory;
     memory.layer = layer;
-    memory.shapes = layer_planes(request_.plan.layers[static_cast<std::size_t>(layer)], context_,
-                                 plane_elements(request_.formats));
+    const LayerPlan& plan = request_.plan.layers[static_cast<std::size_t>(layer)];
+    memory.shapes = layer_planes(plan.parts.front(), context_, plane_elements(request_.formats));
     for (const Plane& shape : memory.shapes)
         for (const Buffer& buffer : buffers_)
             if (buffer.plan.layer == layer && buffer.plan.plane && buffer.plan.role == shape.role)
@@ -291,7 +291,7 @@ void ContextRun::report_outputs(Findings& findings) const {
 void ContextRun::finish_group(ContextOutcome& outcome, int group) const {
     const auto g = static_cast<std::size_t>(group);
     const LayerDriver& driver = *groups_[g].driver;
-    const LayerPlan& layer = driver.group().plan;
+    const LayerPart& layer = driver.group().plan;
     const PlaneElements elements = plane_elements(request_.formats);
     const auto layers = static_cast<std::int64_t>(driver.group().layers.size());
     const std::int64_t attended = groups_[g].all_layers ? layers : 1;

@@ -33,6 +33,12 @@ std::vector<Plane> planes_of(const Mamba1Dims& d, std::int64_t, const PlaneEleme
     return state_planes(d.inner, d.conv_kernel, d.inner, d.state_size, e);
 }
 
+/// Kinds that no kernel runs yet have no planes: such a model is refused before this matters.
+template <typename Dims>
+std::vector<Plane> planes_of(const Dims&, std::int64_t, const PlaneElements&) {
+    return {};
+}
+
 std::vector<Plane> planes_of(const Mamba2Dims& d, std::int64_t, const PlaneElements& e) {
     return state_planes(d.inner + 2 * d.groups * d.state_size, d.conv_kernel,
                         d.heads * d.head_width, d.state_size, e);
@@ -47,7 +53,7 @@ std::int64_t extent_bytes(const Plane& plane, std::int64_t sequences) {
     return checked_multiply(elements, element_bytes(plane.element));
 }
 
-std::vector<Plane> layer_planes(const LayerPlan& layer, std::int64_t tokens,
+std::vector<Plane> layer_planes(const LayerPart& layer, std::int64_t tokens,
                                 const PlaneElements& elements) {
     return std::visit([&](const auto& dims) { return planes_of(dims, tokens, elements); },
                       layer.dims);

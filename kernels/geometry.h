@@ -33,8 +33,9 @@ struct Plane {
 /// Bytes the kernels may touch in a plane of so many sequences. Throws Error on overflow.
 std::int64_t extent_bytes(const Plane& plane, std::int64_t sequences);
 
-/// The planes of a layer that holds `tokens` tokens, in the order the kernels take them.
-std::vector<Plane> layer_planes(const LayerPlan& layer, std::int64_t tokens,
+/// The planes of one part of a layer that holds `tokens` tokens, in the order the kernels take
+/// them.
+std::vector<Plane> layer_planes(const LayerPart& layer, std::int64_t tokens,
                                 const PlaneElements& elements);
 
 } // namespace kvcaliper::kernels

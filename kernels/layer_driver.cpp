@@ -48,10 +48,24 @@ std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyReq
         return make_latent_driver(backend, request, group, cancel);
     case LayerKind::mamba1:
         return make_mamba1_driver(backend, request, group, cancel);
+    case LayerKind::chunked_attention:
+    case LayerKind::cross_attention:
+    case LayerKind::compressed_attention:
     case LayerKind::mamba2:
+    case LayerKind::gated_delta:
+    case LayerKind::kda:
+    case LayerKind::lightning:
+    case LayerKind::gla:
+    case LayerKind::rglru:
+    case LayerKind::short_conv:
+    case LayerKind::rwkv4:
+    case LayerKind::rwkv:
+    case LayerKind::xlstm:
+    case LayerKind::kv_conv:
         break;
     }
-    throw Error("no kernel for mamba2 layers yet", ErrorKind::impossible_here);
+    throw Error("no kernel for " + std::string(to_string(group.plan.kind)) + " layers yet",
+                ErrorKind::impossible_here);
 }
 
 } // namespace kvcaliper::kernels

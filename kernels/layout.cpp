@@ -25,12 +25,15 @@ LayerSides sides_of(const VerifyRequest& request, std::size_t layer, std::int64_
     LayerSides sides;
     if (layer < request.spec.layers.size()) {
         sides.components = request.spec.layers[layer].components;
-        sides.kind = to_string(request.spec.layers[layer].kind);
+        sides.kind = request.spec.layers[layer].kind;
     }
     if (layer < request.plan.layers.size()) {
         const LayerPlan& plan = request.plan.layers[layer];
-        sides.planes = layer_planes(plan, tokens, plane_elements(request.formats));
-        sides.kind = to_string(plan.kind);
+        for (const LayerPart& part : plan.parts) {
+            const auto more = layer_planes(part, tokens, plane_elements(request.formats));
+            sides.planes.insert(sides.planes.end(), more.begin(), more.end());
+        }
+        sides.kind = kind_text(plan);
     }
     return sides;
 }
@@ -56,16 +59,16 @@ void add_layer(std::vector<BufferPlan>& buffers, const VerifyRequest& request, s
         buffers.push_back({index, sides.kind, std::string(plane.role), 0, 0, 2, plane});
 }
 
-bool same_shape(const LayerPlan& a, const LayerPlan& b) {
-    if (a.kind != b.kind)
-        return false;
-    // Dimensions that no plane shows (query heads, widths behind the scale) matter too: compare
-    // all.
-    ModelPlan one, other;
-    one.layers = {a};
-    other.layers = {b};
-    one.layers[0].decided_by = other.layers[0].decided_by = "";
-    return dump_json(to_json(one), -1) == dump_json(to_json(other), -1);
+/// Dimensions that no plane shows (query heads, widths behind the scale) matter too: all are
+/// compared.
+std::string shape_text(const LayerPart& part) {
+    ModelPlan one;
+    one.layers = {{{part}, std::nullopt, ""}};
+    return dump_json(to_json(one), -1);
+}
+
+bool same_shape(const LayerPart& a, const LayerPart& b) {
+    return a.kind == b.kind && shape_text(a) == shape_text(b);
 }
 
 constexpr std::int64_t append_piece = 4 << 20; ///< small enough to stay in a cache on its way
@@ -111,8 +114,8 @@ IoPlan io_of(const Mamba1Dims& d, const PlaneElements& e, std::int64_t n) {
     return io;
 }
 
-IoPlan io_of(const Mamba2Dims&, const PlaneElements&, std::int64_t) {
-    throw Error("no kernel for mamba2 layers yet", ErrorKind::impossible_here);
+template <typename Dims> IoPlan io_of(const Dims&, const PlaneElements&, std::int64_t) {
+    throw Error("no kernel for this kind of layer yet", ErrorKind::impossible_here);
 }
 
 } // namespace
@@ -138,7 +141,9 @@ std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t 
 std::vector<LayerGroup> layer_groups(const ModelPlan& plan) {
     std::vector<LayerGroup> groups;
     for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-        const LayerPlan& layer = plan.layers[i];
+        if (plan.layers[i].parts.empty()) // an MLP, or a layer that reads another's cache
+            continue;
+        const LayerPart& layer = plan.layers[i].parts.front();
         const auto same = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& group) {
             return same_shape(group.plan, layer);
         });
@@ -150,7 +155,7 @@ std::vector<LayerGroup> layer_groups(const ModelPlan& plan) {
     return groups;
 }
 
-std::vector<StepCost> step_costs(const LayerPlan& layer, std::int64_t tokens,
+std::vector<StepCost> step_costs(const LayerPart& layer, std::int64_t tokens,
                                  const PlaneElements& elements, std::int64_t sequences) {
     std::vector<StepCost> costs;
     for (const Plane& plane : layer_planes(layer, tokens, elements))
@@ -172,7 +177,7 @@ std::vector<StepCost> step_costs(const LayerPlan& layer, std::int64_t tokens,
     return costs;
 }
 
-StepCost step_cost(const LayerPlan& layer, std::int64_t tokens, const PlaneElements& elements,
+StepCost step_cost(const LayerPart& layer, std::int64_t tokens, const PlaneElements& elements,
                    std::int64_t sequences) {
     StepCost total;
     for (const StepCost& cost : step_costs(layer, tokens, elements, sequences)) {
@@ -186,7 +191,7 @@ std::int64_t IoPlan::total() const {
     return append + query + query_rope + out + step + b + c + a + d + weight + bias;
 }
 
-IoPlan io_plan(const LayerPlan& layer, const PlaneElements& elements, std::int64_t sequences) {
+IoPlan io_plan(const LayerPart& layer, const PlaneElements& elements, std::int64_t sequences) {
     return std::visit([&](const auto& dims) { return io_of(dims, elements, sequences); },
                       layer.dims);
 }

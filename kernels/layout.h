@@ -32,7 +32,7 @@ std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t 
 
 /// Layers of the same kind and dimensions. The first one stands for all where one is enough.
 struct LayerGroup {
-    LayerPlan plan;
+    LayerPart plan;
     std::vector<int> layers;
 };
 std::vector<LayerGroup> layer_groups(const ModelPlan& plan);
@@ -43,9 +43,9 @@ struct StepCost {
     std::int64_t flops = 0;
 };
 /// By role, in the order of layer_planes: K and scores; V and sums; and so on.
-std::vector<StepCost> step_costs(const LayerPlan& layer, std::int64_t tokens,
+std::vector<StepCost> step_costs(const LayerPart& layer, std::int64_t tokens,
                                  const PlaneElements& elements, std::int64_t sequences);
-StepCost step_cost(const LayerPlan& layer, std::int64_t tokens, const PlaneElements& elements,
+StepCost step_cost(const LayerPart& layer, std::int64_t tokens, const PlaneElements& elements,
                    std::int64_t sequences);
 
 /// Bytes of inputs and outputs beside the cache: the source of appends, queries, outputs.
@@ -57,6 +57,6 @@ struct IoPlan {
     std::int64_t a = 0, d = 0, weight = 0, bias = 0; ///< state layers: weights
     std::int64_t total() const;
 };
-IoPlan io_plan(const LayerPlan& layer, const PlaneElements& elements, std::int64_t sequences);
+IoPlan io_plan(const LayerPart& layer, const PlaneElements& elements, std::int64_t sequences);
 
 } // namespace kvcaliper::kernels

@@ -108,32 +108,65 @@ void check_request(const VerifyRequest& request) {
             "/backend: expected auto, cuda or cpu, found \"" + request.backend + "\"");
 }
 
+namespace {
+
+/// Why one part of a layer can not be run, added to `reasons`.
+void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
+                 const CacheFormats& formats) {
+    switch (part.kind) {
+    case LayerKind::full_attention:
+    case LayerKind::sliding_attention:
+        refuse_format(reasons, *formats.k, {"f16", "bf16"}, "keys");
+        refuse_format(reasons, *formats.v, {"f16", "bf16"}, "values");
+        if (formats.k->name != formats.v->name)
+            reasons.insert("no kernel for keys and values of different formats yet (" +
+                           std::string(formats.k->name) + " and " + std::string(formats.v->name) +
+                           ")");
+        if (std::get<AttentionDims>(part.dims).index_width > 0)
+            reasons.insert("no kernel for index keys yet");
+        return;
+    case LayerKind::mla:
+        refuse_format(reasons, *formats.k, {"f16", "bf16"}, "latent");
+        if (std::get<LatentDims>(part.dims).index_width > 0)
+            reasons.insert("no kernel for index keys yet");
+        return;
+    case LayerKind::mamba1:
+        refuse_format(reasons, *formats.conv, {"f16", "bf16"}, "convolution history");
+        refuse_format(reasons, *formats.state, {"f32"}, "recurrent state");
+        return;
+    case LayerKind::chunked_attention:
+    case LayerKind::cross_attention:
+    case LayerKind::compressed_attention:
+    case LayerKind::mamba2:
+    case LayerKind::gated_delta:
+    case LayerKind::kda:
+    case LayerKind::lightning:
+    case LayerKind::gla:
+    case LayerKind::rglru:
+    case LayerKind::short_conv:
+    case LayerKind::rwkv4:
+    case LayerKind::rwkv:
+    case LayerKind::xlstm:
+    case LayerKind::kv_conv:
+        reasons.insert("no kernel for " + std::string(to_string(part.kind)) + " layers yet");
+        return;
+    }
+}
+
+} // namespace
+
 std::vector<std::string> unsupported(const VerifyRequest& request) {
     std::set<std::string> reasons;
-    const CacheFormats& formats = request.formats;
+    bool runs = false;
     for (const LayerPlan& layer : request.plan.layers) {
-        switch (layer.kind) {
-        case LayerKind::full_attention:
-        case LayerKind::sliding_attention:
-            refuse_format(reasons, *formats.k, {"f16", "bf16"}, "keys");
-            refuse_format(reasons, *formats.v, {"f16", "bf16"}, "values");
-            if (formats.k->name != formats.v->name)
-                reasons.insert("no kernel for keys and values of different formats yet (" +
-                               std::string(formats.k->name) + " and " +
-                               std::string(formats.v->name) + ")");
-            break;
-        case LayerKind::mla:
-            refuse_format(reasons, *formats.k, {"f16", "bf16"}, "latent");
-            break;
-        case LayerKind::mamba1:
-            refuse_format(reasons, *formats.conv, {"f16", "bf16"}, "convolution history");
-            refuse_format(reasons, *formats.state, {"f32"}, "recurrent state");
-            break;
-        case LayerKind::mamba2:
-            reasons.insert("no kernel for mamba2 layers yet");
-            break;
-        }
+        if (layer.parts.size() > 1)
+            reasons.insert("no kernel for layers of several parts yet (" + kind_text(layer) + ")");
+        for (const LayerPart& part : layer.parts)
+            refuse_part(reasons, part, request.formats);
+        runs = runs || !layer.parts.empty();
     }
+    if (!runs)
+        reasons.insert("no layer keeps anything");
     return {reasons.begin(), reasons.end()};
 }
 

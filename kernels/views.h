@@ -13,8 +13,8 @@ constexpr std::int64_t element_bytes(Element element) {
     return element == Element::f32 ? 4 : 2;
 }
 
-/// Writes tokens first … first + count - 1 into one plane; position p goes to slot p mod slots, so a
-/// plane with slots >= tokens is contiguous and a smaller one is a sliding-window ring.
+/// Writes tokens first … first + count - 1 into one plane; position p goes to slot p mod slots, so
+/// a plane with slots >= tokens is contiguous and a smaller one is a sliding-window ring.
 struct AppendView {
     const void* source; ///< [sequences][count][rows][width]
     void* plane;        ///< [sequences][rows][slots][width]
@@ -22,9 +22,9 @@ struct AppendView {
     Element element;
 };
 
-/// One decode step of attention for one layer: softmax(scale · q Kᵀ) V over `valid` slots. The order
-/// of slots does not matter. heads is a multiple of kv_heads; query head h reads kv head
-/// h / (heads / kv_heads). The scale multiplies the f32 score, never q.
+/// One decode step of attention for one layer: softmax(scale · q Kᵀ) V over `valid` slots. The
+/// order of slots does not matter. heads is a multiple of kv_heads; query head h reads kv head h /
+/// (heads / kv_heads). The scale multiplies the f32 score, never q.
 struct AttentionView {
     const void* q; ///< [sequences][heads][key_width]
     const void* k; ///< [sequences][kv_heads][slots][key_width]
@@ -52,17 +52,17 @@ struct LatentView {
 ///   u = silu(bias + Σ_{j<K-1} w[j]·history[j] + w[K-1]·x);  history shifts left, x enters last
 ///   state = exp(dt · a) · state + dt · u · b;  y = Σ_n state · c + d · u
 struct Mamba1View {
-    const void* x;        ///< [sequences][count][inner], element
-    const float* dt;      ///< [sequences][count][inner], positive (softplus already applied)
-    const float* b;       ///< [sequences][count][state_size]
-    const float* c;       ///< [sequences][count][state_size]
-    const float* a;       ///< [inner][state_size], negative
-    const float* d;       ///< [inner]
-    const float* weight;  ///< [inner][conv_kernel]
-    const float* bias;    ///< [inner]
-    void* history;        ///< [sequences][inner][conv_kernel - 1], element, oldest first
-    float* state;         ///< [sequences][inner][state_size]
-    float* out;           ///< [sequences][inner]: y of the last of the count steps
+    const void* x;       ///< [sequences][count][inner], element
+    const float* dt;     ///< [sequences][count][inner], positive (softplus already applied)
+    const float* b;      ///< [sequences][count][state_size]
+    const float* c;      ///< [sequences][count][state_size]
+    const float* a;      ///< [inner][state_size], negative
+    const float* d;      ///< [inner]
+    const float* weight; ///< [inner][conv_kernel]
+    const float* bias;   ///< [inner]
+    void* history;       ///< [sequences][inner][conv_kernel - 1], element, oldest first
+    float* state;        ///< [sequences][inner][state_size]
+    float* out;          ///< [sequences][inner]: y of the last of the count steps
     std::int64_t sequences, inner, state_size, conv_kernel, count;
     Element element; ///< f16 or bf16, of x and history
 };

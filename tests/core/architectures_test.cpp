@@ -110,14 +110,15 @@ TEST(Architectures, LayerTypesWinOverTheRule) {
     const std::string keys = R"("model_type":"gpt_oss","hidden_size":2880,"num_hidden_layers":2,
         "num_attention_heads":64,"sliding_window":128,"layer_types":)";
     const auto swapped = model_of("{" + keys + R"(["full_attention","sliding_attention"]})");
-    EXPECT_EQ(swapped->plan.layers[0].kind, LayerKind::full_attention);
+    EXPECT_EQ(kind_text(swapped->plan.layers[0]), "full_attention");
     const auto longer =
         model_of("{" + keys + R"(["full_attention","full_attention","sliding_attention"]})");
     EXPECT_EQ(constant(*longer), Bytes(0));
     EXPECT_TRUE(has_note(*longer, "the first 2 are used"));
     EXPECT_THAT(model_error("{" + keys + R"(["full_attention"]})"), HasSubstr("/layer_types"));
     EXPECT_THAT(model_error("{" + keys + R"(["full_attention","linear_attention"]})"),
-                HasSubstr("/layer_types/1: expected full_attention or sliding_attention, found "
+                HasSubstr("/layer_types/1: expected full_attention, sliding_attention or "
+                          "chunked_attention, found "
                           "\"linear_attention\""));
     EXPECT_THAT(model_error("{" + keys + R"(["full_attention",3]})"), HasSubstr("/layer_types/1"));
     EXPECT_THAT(model_error("{" + keys + R"("full"})"), HasSubstr("/layer_types: expected a list"));
@@ -128,7 +129,7 @@ TEST(Architectures, SlidingLayersWithoutAWindowAreFull) {
         "num_hidden_layers":2,"num_attention_heads":64,"sliding_window":null,
         "layer_types":["sliding_attention","full_attention"]})");
     EXPECT_EQ(growth(*model), Ratio(2 * 2048));
-    EXPECT_THAT(model->plan.layers[0].decided_by, HasSubstr("no sliding_window"));
+    EXPECT_THAT(model->plan.layers[0].decided_by, HasSubstr("no window is set"));
 }
 
 TEST(Architectures, FalconMambaUsesItsIntermediateSize) {

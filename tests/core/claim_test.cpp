@@ -7,6 +7,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
 
 namespace kvcaliper {
 namespace {
@@ -112,16 +113,35 @@ TEST(Claim, RecomputationCountsTokenPositions) {
     EXPECT_EQ(check(claim).verdict, ClaimVerdict::consistent); // 2000 · 2001 / 2
 }
 
-TEST(Claim, EveryBundledClaimHoldsUnderAReading) {
+TEST(Claim, EverySeedClaimHoldsUnderAReading) {
     const auto catalog = bundled_models();
-    for (const char* name : {"seed", "gallery"}) {
-        const auto claims = read_claims(bundled_claims_path(name));
-        EXPECT_GE(claims.size(), 15u);
-        for (const Claim& claim : claims) {
-            EXPECT_NE(check_claim(claim, catalog).verdict, ClaimVerdict::refuted) << claim.id;
-            EXPECT_FALSE(claim.source.empty()) << claim.id;
+    const auto claims = read_claims(bundled_claims_path("seed"));
+    EXPECT_GE(claims.size(), 15u);
+    for (const Claim& claim : claims) {
+        EXPECT_NE(check_claim(claim, catalog).verdict, ClaimVerdict::refuted) << claim.id;
+        EXPECT_FALSE(claim.source.empty()) << claim.id;
+    }
+}
+
+TEST(Claim, TheGallerysDifferencesAreKnownAndExplained) {
+    // Catalogue 7.1: of the rows that are read, these do not equal the uncapped formula.
+    const std::set<std::string> differ = {"gallery-deepseek-v3.2",   "gallery-deepseek-v4-flash",
+                                          "gallery-deepseek-v4-pro", "gallery-gemma-4-26b-a4b",
+                                          "gallery-gemma-4-31b",     "gallery-gemma-4-e2b",
+                                          "gallery-gemma-4-e4b",     "gallery-glm-5",
+                                          "gallery-glm-5.1",         "gallery-step-3.5-flash",
+                                          "gallery-mimo-v2-flash"};
+    const auto catalog = bundled_models();
+    std::set<std::string> found;
+    for (const Claim& claim : read_claims(bundled_claims_path("gallery"))) {
+        const ClaimResult result = check_claim(claim, catalog);
+        if (result.verdict != ClaimVerdict::consistent) {
+            found.insert(claim.id);
+            EXPECT_FALSE(claim.note.empty()) << claim.id;
+            EXPECT_THAT(result.notes, Contains(claim.note));
         }
     }
+    EXPECT_EQ(found, differ);
 }
 
 std::string read_error(const std::string& text) {

@@ -56,6 +56,16 @@ TEST(Json, HostileTextIsOneLineOfError) {
     EXPECT_THAT(error_of("{\"a\":1e999}"), HasSubstr("x.json"));
 }
 
+TEST(Json, BareNumbersOfPythonAreWords) {
+    const auto value =
+        parse_json(R"({"a":NaN,"b":[-Infinity,Infinity],"c":"NaN \"Infinity","d":1})", "x").value;
+    EXPECT_EQ(value.string_at("a"), "NaN");
+    EXPECT_EQ(value.string_at("c"), "NaN \"Infinity");
+    EXPECT_EQ(dump_json(value.at("b"), -1), R"(["-Infinity","Infinity"])");
+    EXPECT_THROW(value.integer_at("a"), Error);
+    EXPECT_THAT(error_of("{\"a\":Nan}"), HasSubstr("line 1"));
+}
+
 TEST(Json, NestingIsLimitedBeforeTheStackIs) {
     const std::string open(max_json_depth, '[');
     const std::string close(max_json_depth, ']');

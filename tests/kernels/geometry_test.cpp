@@ -13,7 +13,7 @@ namespace {
 /// "key 8x100x128 ×2" of every plane.
 std::vector<std::string> planes(const LayerDims& dims, std::int64_t tokens) {
     std::vector<std::string> texts;
-    for (const Plane& p : layer_planes({LayerKind::full_attention, dims, ""}, tokens, {})) {
+    for (const Plane& p : layer_planes({LayerKind::full_attention, dims}, tokens, {})) {
         std::ostringstream text;
         text << p.role << " " << p.rows << "x" << p.slots << "x" << p.width << " "
              << element_bytes(p.element);

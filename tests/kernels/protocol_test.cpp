@@ -104,7 +104,7 @@ std::string small_request() {
 /// Takes many seconds: enough to be cancelled in the middle.
 VerifyRequest long_request() {
     VerifyRequest request =
-        request_for({{LayerKind::mamba1, Mamba1Dims{4096, 16, 4}, ""}}, {2'000'000});
+        request_for({one_part(LayerKind::mamba1, Mamba1Dims{4096, 16, 4})}, {2'000'000});
     request.cancel_on_eof = true;
     return request;
 }

@@ -6,17 +6,21 @@
 
 namespace kvcaliper::kernels {
 
+/// A layer that keeps one thing.
+inline LayerPlan one_part(LayerKind kind, LayerDims dims) {
+    return {{{kind, std::move(dims)}}, std::nullopt, "test"};
+}
 inline LayerPlan full_layer() {
-    return {LayerKind::full_attention, AttentionDims{8, 2, 64, 64, {}}, "test"};
+    return one_part(LayerKind::full_attention, AttentionDims{8, 2, 64, 64, {}});
 }
 inline LayerPlan sliding_layer(std::int64_t window = 24) {
-    return {LayerKind::sliding_attention, AttentionDims{8, 2, 64, 64, window}, "test"};
+    return one_part(LayerKind::sliding_attention, AttentionDims{8, 2, 64, 64, window});
 }
 inline LayerPlan latent_layer() {
-    return {LayerKind::mla, LatentDims{4, 512, 64, 128, 128}, "test"};
+    return one_part(LayerKind::mla, LatentDims{4, 512, 64, 128, 128});
 }
 inline LayerPlan mamba1_layer() {
-    return {LayerKind::mamba1, Mamba1Dims{96, 16, 4}, "test"};
+    return one_part(LayerKind::mamba1, Mamba1Dims{96, 16, 4});
 }
 
 inline VerifyRequest request_for(std::vector<LayerPlan> layers,

@@ -269,7 +269,7 @@ TEST_P(VerifyTest, RefusesFormatsAndLayersWithoutKernels) {
     VerifyResult result = verify_with(request);
     EXPECT_EQ(to_string(result.verdict), "refused");
     EXPECT_THAT(result.reasons, Contains(HasSubstr("no kernel for q8_0 yet")));
-    request = request_for({{LayerKind::mamba2, Mamba2Dims{512, 8, 64, 1, 128, 4}, "test"}});
+    request = request_for({one_part(LayerKind::mamba2, Mamba2Dims{512, 8, 64, 1, 128, 4})});
     EXPECT_THAT(verify_with(request).reasons, ElementsAre("no kernel for mamba2 layers yet"));
     request = request_for({full_layer()});
     request.formats.v = &numeric_format("f16");
