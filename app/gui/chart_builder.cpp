@@ -170,7 +170,8 @@ LayerRow make_layer_row(const StudyRow& row) {
     result.caption = row.estimate ? layers_text(row.model->spec) : row.error;
     double largest = 0;
     for (const LayerCache& layer : row.model->spec.layers) {
-        result.cells.push_back({layer.kind, row.estimate ? layer_bytes(layer, *row.estimate) : 0});
+        result.cells.push_back({layer_text(layer), layer_ink(layer),
+                                row.estimate ? layer_bytes(layer, *row.estimate) : 0});
         largest = std::max(largest, result.cells.back().fill);
     }
     for (LayerCell& cell : result.cells) {
@@ -180,15 +181,14 @@ LayerRow make_layer_row(const StudyRow& row) {
 }
 
 std::vector<LegendEntry> kind_legend(const LayerChart& chart) {
-    std::set<LayerKind> seen;
+    std::vector<LegendEntry> legend;
     for (const LayerRow& row : chart.rows) {
         for (const LayerCell& cell : row.cells) {
-            seen.insert(cell.kind);
+            const auto same = [&](const LegendEntry& entry) { return entry.text == cell.kind; };
+            if (std::none_of(legend.begin(), legend.end(), same)) {
+                legend.push_back({cell.kind, cell.ink});
+            }
         }
-    }
-    std::vector<LegendEntry> legend;
-    for (const LayerKind kind : seen) {
-        legend.push_back({kind_text(kind), kind_ink(kind)});
     }
     return legend;
 }
@@ -212,24 +212,56 @@ ChartData titled(const Study& study, const QString& title, const QString& remark
 
 } // namespace
 
-Hatch kind_hatch(LayerKind kind) {
+Ink kind_ink(LayerKind kind) {
+    const auto ink = [](int colour, Hatch hatch) { return Ink{Ink::Group::kind, colour, hatch}; };
     switch (kind) {
     case LayerKind::full_attention:
-        return Hatch::none;
+        return ink(0, Hatch::none);
     case LayerKind::sliding_attention:
-        return Hatch::diagonal;
+        return ink(1, Hatch::diagonal);
+    case LayerKind::chunked_attention:
+        return ink(1, Hatch::cross);
+    case LayerKind::cross_attention:
+        return ink(4, Hatch::horizontal);
     case LayerKind::mla:
-        return Hatch::horizontal;
+        return ink(2, Hatch::horizontal);
+    case LayerKind::compressed_attention:
+        return ink(2, Hatch::cross);
     case LayerKind::mamba1:
-        return Hatch::back_diagonal;
+        return ink(3, Hatch::back_diagonal);
     case LayerKind::mamba2:
-        return Hatch::cross;
+        return ink(3, Hatch::cross);
+    case LayerKind::gated_delta:
+        return ink(3, Hatch::diagonal);
+    case LayerKind::kda:
+        return ink(3, Hatch::vertical);
+    case LayerKind::lightning:
+        return ink(3, Hatch::horizontal);
+    case LayerKind::gla:
+        return ink(3, Hatch::none);
+    case LayerKind::rglru:
+        return ink(4, Hatch::diagonal);
+    case LayerKind::short_conv:
+        return ink(4, Hatch::back_diagonal);
+    case LayerKind::rwkv4:
+        return ink(4, Hatch::vertical);
+    case LayerKind::rwkv:
+        return ink(4, Hatch::cross);
+    case LayerKind::xlstm:
+        return ink(4, Hatch::none);
+    case LayerKind::kv_conv:
+        return ink(2, Hatch::vertical);
     }
-    return Hatch::none;
+    return {};
 }
 
-Ink kind_ink(LayerKind kind) {
-    return {Ink::Group::kind, static_cast<int>(kind), kind_hatch(kind)};
+Ink layer_ink(const LayerCache& layer) {
+    const auto kinds = kinds_of(layer);
+    if (kinds.empty()) {
+        const Hatch hatch = layer.shared_with ? Hatch::back_diagonal : Hatch::none;
+        return {Ink::Group::kind, -1, hatch};
+    }
+    return kinds.size() == 1 ? kind_ink(kinds.front()) : Ink{Ink::Group::kind, 0, Hatch::cross};
 }
 
 QString view_text(const Study& study) {

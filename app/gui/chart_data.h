@@ -3,7 +3,7 @@
 // and the exports draw it, tests read it.
 #pragma once
 
-#include "core/layer_plan.h"
+#include "core/cache_spec.h"
 #include "core/units.h"
 
 #include <QString>
@@ -73,7 +73,8 @@ struct CurveChart {
 };
 
 struct LayerCell {
-    LayerKind kind = LayerKind::full_attention;
+    QString kind; ///< "full attention + Mamba 2", "shared"
+    Ink ink;
     double fill = 0; ///< bytes at the context as a share of the model's largest layer
 };
 
@@ -96,7 +97,9 @@ struct ChartData {
     std::variant<BarChart, CurveChart, LayerChart> body;
 };
 
-Hatch kind_hatch(LayerKind kind);
+/// Colour and hatch of a kind: no two kinds share both.
 Ink kind_ink(LayerKind kind);
+/// The same for a layer: of its one kind, or of what several, sharing or nothing look like.
+Ink layer_ink(const LayerCache& layer);
 
 } // namespace kvcaliper::gui

@@ -235,11 +235,11 @@ void LayersItem::drawRow(QCPPainter* painter, int row) const {
         const QRectF rect = cellRect(row, static_cast<int>(i));
         const double gap = rect.width() >= 4 ? 1 : 0.25;
         const QRectF box = rect.adjusted(gap / 2, 0, -gap / 2, 0);
-        const QColor colour = theme_.ink(kind_ink(cell.kind));
+        const QColor colour = theme_.ink(cell.ink);
         painter->fillRect(box, mixed(colour, theme_.ground, 0.16));
         QRectF filled = box;
         filled.setTop(box.bottom() - std::max(cell.fill * box.height(), 3.0));
-        paint_fill(*painter, filled, colour, kind_hatch(cell.kind), theme_.ground);
+        paint_fill(*painter, filled, colour, cell.ink.hatch, theme_.ground);
         if (row == marked_row && static_cast<int>(i) == marked_layer) {
             painter->setBrush(Qt::NoBrush);
             painter->setPen(QPen(theme_.text, 2));

@@ -63,7 +63,7 @@ QString components_html(const Estimate& estimate) {
             component_bytes(group.component, estimate.formats, estimate.settings.context);
         html += QStringLiteral("<tr><td>%1 × %2, %3</td><td align='right'>%4</td></tr>")
                     .arg(group.layers)
-                    .arg(kind_text(group.kind), role_text(group.component.role),
+                    .arg(kind_text(group.component.kind), role_text(group.component.role),
                          bytes_text(Ratio((one * group.layers).count())));
     }
     return html + QStringLiteral("</table>");

@@ -58,7 +58,7 @@ QString layer_html(const StudyRow& row, int layer) {
         LayersPage::tr("<p style='margin:0'><b>%1, layer %2: %3</b><br>decided by %4</p>")
             .arg(row.name.toHtmlEscaped())
             .arg(layer)
-            .arg(kind_text(cache.kind), text(cache.decided_by).toHtmlEscaped());
+            .arg(layer_text(cache), text(cache.decided_by).toHtmlEscaped());
     if (cache.shared_with) {
         html += LayersPage::tr("<p style='margin:0'>reads the cache of layer %1</p>")
                     .arg(*cache.shared_with);

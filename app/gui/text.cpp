@@ -16,14 +16,15 @@ QString spaced(std::string_view name) {
 
 /// How many layers of one kind and window a model has.
 struct KindCount {
-    LayerKind kind;
+    QString kind;
     std::int64_t window;
     int layers;
 };
 
 std::int64_t window_of(const LayerCache& layer) {
     for (const Component& component : layer.components) {
-        if (component.units.kind == Units::Kind::window) {
+        if (component.units.kind == Units::Kind::window ||
+            component.units.kind == Units::Kind::chunk) {
             return component.units.n;
         }
     }
@@ -34,13 +35,14 @@ std::vector<KindCount> count_kinds(const CacheSpec& spec) {
     std::vector<KindCount> counts;
     for (const LayerCache& layer : spec.layers) {
         const std::int64_t window = window_of(layer);
+        const QString kind = layer_text(layer);
         const auto same = std::find_if(counts.begin(), counts.end(), [&](const KindCount& count) {
-            return count.kind == layer.kind && count.window == window;
+            return count.kind == kind && count.window == window;
         });
         if (same != counts.end()) {
             ++same->layers;
         } else {
-            counts.push_back({layer.kind, window, 1});
+            counts.push_back({kind, window, 1});
         }
     }
     return counts;
@@ -75,14 +77,63 @@ QString kind_text(LayerKind kind) {
         return QCoreApplication::translate("LayerKind", "full attention");
     case LayerKind::sliding_attention:
         return QCoreApplication::translate("LayerKind", "sliding attention");
+    case LayerKind::chunked_attention:
+        return QCoreApplication::translate("LayerKind", "chunked attention");
+    case LayerKind::cross_attention:
+        return QCoreApplication::translate("LayerKind", "cross-attention");
     case LayerKind::mla:
         return QCoreApplication::translate("LayerKind", "latent attention");
+    case LayerKind::compressed_attention:
+        return QCoreApplication::translate("LayerKind", "compressed attention");
     case LayerKind::mamba1:
         return QCoreApplication::translate("LayerKind", "Mamba 1");
     case LayerKind::mamba2:
         return QCoreApplication::translate("LayerKind", "Mamba 2");
+    case LayerKind::gated_delta:
+        return QCoreApplication::translate("LayerKind", "gated delta");
+    case LayerKind::kda:
+        return QCoreApplication::translate("LayerKind", "Kimi delta");
+    case LayerKind::lightning:
+        return QCoreApplication::translate("LayerKind", "lightning");
+    case LayerKind::gla:
+        return QCoreApplication::translate("LayerKind", "gated linear");
+    case LayerKind::rglru:
+        return QCoreApplication::translate("LayerKind", "RG-LRU");
+    case LayerKind::short_conv:
+        return QCoreApplication::translate("LayerKind", "short convolution");
+    case LayerKind::rwkv4:
+        return QCoreApplication::translate("LayerKind", "RWKV 4");
+    case LayerKind::rwkv:
+        return QCoreApplication::translate("LayerKind", "RWKV");
+    case LayerKind::xlstm:
+        return QCoreApplication::translate("LayerKind", "mLSTM");
+    case LayerKind::kv_conv:
+        return QCoreApplication::translate("LayerKind", "convolution");
     }
     return {};
+}
+
+std::vector<LayerKind> kinds_of(const LayerCache& layer) {
+    std::vector<LayerKind> kinds;
+    for (const Component& component : layer.components) {
+        if (std::find(kinds.begin(), kinds.end(), component.kind) == kinds.end()) {
+            kinds.push_back(component.kind);
+        }
+    }
+    return kinds;
+}
+
+QString layer_text(const LayerCache& layer) {
+    QStringList kinds;
+    for (const LayerKind kind : kinds_of(layer)) {
+        kinds << kind_text(kind);
+    }
+    if (kinds.isEmpty()) {
+        return layer.shared_with
+                   ? QCoreApplication::translate("LayerKind", "shared with another layer")
+                   : QCoreApplication::translate("LayerKind", "keeps nothing");
+    }
+    return kinds.join(QStringLiteral(" + "));
 }
 
 QString role_text(Role role) {
@@ -92,7 +143,7 @@ QString role_text(Role role) {
 QString kinds_text(const CacheSpec& spec) {
     QStringList kinds;
     for (const KindCount& count : count_kinds(spec)) {
-        kinds << kind_text(count.kind);
+        kinds << count.kind;
     }
     kinds.removeDuplicates();
     // "sliding + full attention": the word once, at the end.
@@ -108,7 +159,7 @@ QString kinds_text(const CacheSpec& spec) {
 QString layers_text(const CacheSpec& spec) {
     QStringList parts;
     for (const KindCount& count : count_kinds(spec)) {
-        QString part = QStringLiteral("%1 × %2").arg(count.layers).arg(kind_text(count.kind));
+        QString part = QStringLiteral("%1 × %2").arg(count.layers).arg(count.kind);
         if (count.window != 0) {
             part += QCoreApplication::translate("LayerKind", " (window %1)")
                         .arg(integer_text(count.window));

@@ -23,6 +23,11 @@ QString exact_text(const Ratio& bytes);
 QString integer_text(std::int64_t value);
 
 QString kind_text(LayerKind kind);
+/// The kinds of what a layer keeps, in order; none for an MLP or a layer that reads another's
+/// cache.
+std::vector<LayerKind> kinds_of(const LayerCache& layer);
+/// "full attention + Mamba 2", "shared with another layer" or "keeps nothing".
+QString layer_text(const LayerCache& layer);
 QString role_text(Role role);
 
 /// "sliding + full attention": the kinds of a model, in order of appearance.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/verify_run.h"
 
+#include "core/verify_request.h"
+
 #include "app/gui/text.h"
 #include "core/error.h"
 #include "core/report.h"
@@ -19,8 +21,6 @@ namespace kvcaliper::gui {
 namespace {
 
 constexpr int kill_after_ms = 5000;
-/// Decode steps of each context; a context must be longer than its steps.
-constexpr int steps = 4;
 
 std::optional<std::int64_t> integer_of(const JsonValue& json, std::string_view key) {
     const JsonValue* member = json.find(key);
@@ -84,39 +84,8 @@ VerifierPlace find_verifier() {
                 .arg(set.isEmpty() ? VerifyRun::tr("not set") : set, beside)};
 }
 
-std::vector<Tokens> verify_contexts(const Estimate& estimate) {
-    const std::int64_t context = estimate.settings.context.count();
-    std::set<std::int64_t> contexts = {context / 4, context / 2, context};
-    for (const ComponentGroup& group : group_components(estimate.model->spec)) {
-        const Units& units = group.component.units;
-        if (units.kind == Units::Kind::window && units.n < context) {
-            contexts.insert({units.n / 2, units.n});
-        }
-    }
-    std::vector<Tokens> result;
-    for (const std::int64_t tokens : contexts) {
-        if (tokens > steps) {
-            result.emplace_back(tokens);
-        }
-    }
-    return result;
-}
-
 QByteArray verify_request(const Estimate& estimate) {
-    JsonValue::Array contexts;
-    for (const Tokens tokens : verify_contexts(estimate)) {
-        contexts.emplace_back(tokens.count());
-    }
-    JsonValue request;
-    request.set("schema", 1);
-    request.set("config", to_json(estimate.model->plan));
-    request.set("spec", to_json(estimate.model->spec));
-    request.set("contexts", std::move(contexts));
-    request.set("sequences", estimate.settings.sequences);
-    request.set("formats", to_json(estimate.formats));
-    request.set("steps", steps);
-    request.set("seed", 1);
-    request.set("backend", "auto");
+    JsonValue request = kvcaliper::verify_request(*estimate.model, estimate.settings, {});
     request.set("cancel_on_eof", true); // a window that dies takes its run with it
     return QByteArray::fromStdString(dump_json(request, -1)) + '\n';
 }

@@ -25,9 +25,7 @@ struct VerifierPlace {
 /// KVCALIPER_VERIFY, else beside the running executable. PATH is not searched.
 VerifierPlace find_verifier();
 
-/// The contexts a run measures: a quarter, a half and all of the context, and around windows.
-std::vector<Tokens> verify_contexts(const Estimate& estimate);
-/// The request, as one line of JSON with its line feed.
+/// The request core writes, as one line of JSON with its line feed.
 QByteArray verify_request(const Estimate& estimate);
 
 /// One component at one context, predicted and measured.
