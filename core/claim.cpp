@@ -200,7 +200,7 @@ CacheFormats formats_of(const Reading& reading) {
     Settings settings;
     settings.k_format = reading.k_format;
     settings.v_format = reading.v_format;
-    return resolve_formats(settings);
+    return resolve_formats(settings, reading.model->plan);
 }
 
 Ratio per_token(const Model& model, const CacheFormats& formats, bool growth) {

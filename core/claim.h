@@ -23,7 +23,7 @@ struct Claim {
     std::string k_format; ///< "auto" when absent
     std::string v_format;
     Tokens context{8192};
-    std::string note; ///< why a published figure differs, in the claims file's words
+    std::string note;   ///< why a published figure differs, in the claims file's words
     bool about = false; ///< widens the digits' interval to ±5 %
 };
 

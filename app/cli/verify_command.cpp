@@ -230,7 +230,7 @@ std::vector<std::string> child_arguments(const Options& options) {
 } // namespace
 
 int verify_command(const Options& options, Io& io) {
-    const ModelPtr model = load_model(options.models.front());
+    const ModelPtr model = apply_settings(load_model(options.models.front()), options.settings);
     JsonValue request = verify_request(*model, options.settings, options.verify);
     request.set("cancel_on_eof", true); // a front end that dies takes its run with it
     const std::string program = find_program("KVCALIPER_VERIFY", "kvcaliper-verify");
