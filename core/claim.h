@@ -45,6 +45,10 @@ struct ClaimResult {
 
 /// Reads a claims file (a JSON array). Throws Error with file and pointer.
 std::vector<Claim> read_claims(const std::string& path);
+/// True when the claim compares with another model's figure.
+bool needs_against(const Claim& claim);
+/// True when the claimed value is a number of bytes.
+bool counts_bytes(const Claim& claim);
 /// Checks one claim; `catalog` holds the siblings that are tried when it fails as written. Throws
 /// Error when its model can not be read.
 ClaimResult check_claim(const Claim& claim, const std::vector<CatalogEntry>& catalog);
