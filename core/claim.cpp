@@ -4,8 +4,6 @@
 #include "core/error.h"
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <set>
