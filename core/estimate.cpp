@@ -23,12 +23,29 @@ const NumericFormat* resolve(const std::string& name, const NumericFormat* autom
     return name == "auto" ? automatic : &numeric_format(name);
 }
 
+/// The chunk of a model with chunked attention.
+std::optional<std::int64_t> chunk_of(const CacheSpec& spec) {
+    for (const ComponentGroup& group : group_components(spec)) {
+        if (group.component.units.kind == Units::Kind::chunk) {
+            return group.component.units.n;
+        }
+    }
+    return std::nullopt;
+}
+
 void add_setting_notes(Estimate& estimate) {
     const auto& limit = estimate.model->plan.max_context;
     if (limit && estimate.settings.context > *limit) {
         estimate.notes.push_back("context " + format_integer(estimate.settings.context.count()) +
                                  " is beyond the model's " + format_integer(limit->count()) +
                                  " (max_position_embeddings): arithmetic only");
+    }
+    if (const auto chunk = chunk_of(estimate.model->spec)) {
+        const std::int64_t exact = (estimate.settings.context.count() - 1) % *chunk + 1;
+        estimate.notes.push_back("chunked layers are counted at their bound, min(T," +
+                                 std::to_string(*chunk) + "); ((T-1) mod " +
+                                 std::to_string(*chunk) + ")+1 = " + format_integer(exact) +
+                                 " tokens are exactly needed at this context");
     }
     const auto& layers = estimate.model->plan.layers;
     if (estimate.settings.encoder_tokens == Tokens(0) &&

@@ -4,7 +4,6 @@
 #include "core/error.h"
 #include "core/model_config.h"
 
-
 namespace kvcaliper {
 
 namespace {

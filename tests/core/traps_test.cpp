@@ -204,6 +204,10 @@ TEST(Traps, T22ChunkedAttentionIsBounded) {
     EXPECT_EQ(total(*model, 8193) - total(*model, 8192), Bytes(49152));
     EXPECT_EQ(growth(*model), Ratio(49152));
     EXPECT_EQ(total(*model, 8192), Bytes(1610612736));
+    Settings settings;
+    settings.context = Tokens(8193);
+    EXPECT_THAT(estimate(model, settings).notes,
+                testing::Contains(HasSubstr("= 1 tokens are exactly needed")));
 }
 
 TEST(Traps, T23IndexersOfSomeLayers) {
