@@ -205,7 +205,7 @@ void write_result(const Model& model, const Options& options, const JsonValue& r
         io.out << format_table(sample_table(result, style), style);
         return;
     }
-    io.out << model.plan.display_name << " measured on " << device_line(result) << "\n"
+    io.out << model.plan.display_name << " on " << device_line(result) << "\n"
            << heading(estimate(std::make_shared<Model>(model), options.settings)) << "\n\n";
     if (!result.array_at("samples").empty()) {
         io.out << format_table(sample_table(result, style), style) << "\n";
