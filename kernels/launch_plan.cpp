@@ -332,15 +332,18 @@ LaunchPlan plan_step(const DeltaView& view, const DeviceFacts& facts) {
     const std::int64_t columns = heads * view.value_width;
     const std::int64_t row = view.key_width * kFloat;
     plan.grid = heads * divide_up(view.value_width, kWarpLanes);
-    plan.columns = 16; // rows of a column per warp
-    while (plan.columns * kBlockWarps < view.key_width) {
+    plan.columns = 16; // rows of a column per warp; 64 are what fits into registers
+    while (plan.columns < 64 && plan.columns * kBlockWarps < view.key_width) {
         plan.columns *= 2;
+    }
+    if (plan.columns * kBlockWarps < view.key_width) {
+        plan.warps = 2 * kBlockWarps;
     }
     plan.cache_bytes_read = columns * row;
     // Per step and block k and the decay, per warp v, per thread beta; once q.
-    const std::int64_t beta = view.beta != nullptr ? kBlockThreads * kFloat : 0;
+    const std::int64_t beta = view.beta != nullptr ? plan.warps * kWarpLanes * kFloat : 0;
     plan.bytes_read = plan.cache_bytes_read + plan.grid * (view.count * (2 * row + beta) + row) +
-                      view.count * columns * kBlockWarps * kFloat;
+                      view.count * columns * plan.warps * kFloat;
     plan.bytes_written = columns * (row + kFloat);
     plan.flops = columns * view.key_width * (view.count * (view.beta != nullptr ? 5 : 3) + 2);
     refuse_what_does_not_fit(plan, facts);

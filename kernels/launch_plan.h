@@ -19,7 +19,8 @@ struct DeviceFacts {
 struct LaunchPlan {
     std::string refusal; ///< why these kernels cannot do it: "expected …, found …"; else empty
 
-    std::int64_t grid = 0; ///< blocks of kBlockThreads
+    std::int64_t grid = 0;            ///< blocks
+    std::int64_t warps = kBlockWarps; ///< per block
     std::int64_t shared_bytes = 0;
     std::int64_t merge_grid = 0; ///< 0 when there is nothing to merge
     std::int64_t merge_shared_bytes = 0;

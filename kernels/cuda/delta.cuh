@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decode steps of linear attention with a matrix state (gated delta rule, KDA, lightning, GLA). A
 // block owns 32 value columns of one head: lane l of every warp holds one column, warp w its rows
-// w, w + 4, w + 8, …, in registers through all steps. Sums over rows meet in shared memory.
+// w, w + Warps, w + 2 · Warps, …, in registers through all steps. Sums over rows meet in shared
+// memory.
 #pragma once
 
 #include "kernels/cuda/rows.cuh"
@@ -38,42 +39,44 @@ SIMT_DEVICE float inverse_length(const float* row, std::int64_t width) {
 }
 
 /// The block's threads copy a row of the key width into shared memory.
+template <unsigned Warps>
 SIMT_DEVICE void stage_row(const float* from, std::int64_t width, float* to) {
-    for (std::int64_t i = threadIdx.x; i < width; i += kBlockThreads) {
+    for (std::int64_t i = threadIdx.x; i < width; i += Warps * kWarpLanes) {
         to[i] = load(from + i);
     }
 }
 
+template <unsigned Warps>
 SIMT_DEVICE void stage_decay(const DeltaView& view, const DeltaPlace& place, std::int64_t at,
                              float* to) {
     const float* const gate = view.gate + (at * view.value_heads + place.head) * view.gate_width;
-    for (std::int64_t i = threadIdx.x; i < view.key_width; i += kBlockThreads) {
+    for (std::int64_t i = threadIdx.x; i < view.key_width; i += Warps * kWarpLanes) {
         const float value = load(gate + (view.gate_width == 1 ? 0 : i));
         to[i] = view.log_gate ? expf(value) : value;
     }
 }
 
 /// The sum over the warps of what each brought for this lane's column. All threads take part.
-SIMT_DEVICE float sum_over_warps(float value, float* partial) {
+template <unsigned Warps> SIMT_DEVICE float sum_over_warps(float value, float* partial) {
     __syncthreads(); // what was there before has been read
     partial[warp_index() * kWarpLanes + lane_index()] = value;
     __syncthreads();
     float sum = 0.0f;
     SIMT_UNROLL
-    for (std::int64_t warp = 0; warp < kBlockWarps; ++warp) {
+    for (unsigned warp = 0; warp < Warps; ++warp) {
         sum += partial[warp * kWarpLanes + lane_index()];
     }
     return sum;
 }
 
-/// Rows of the state that a thread holds: a column's, every kBlockWarps-th.
-template <unsigned Rows> struct DeltaColumn {
+/// Rows of the state that a thread holds: a column's, every Warps-th.
+template <unsigned Rows, unsigned Warps> struct DeltaColumn {
     float rows[Rows];
 
     SIMT_DEVICE void load_from(const DeltaView& view, const DeltaPlace& place, const float* state) {
         SIMT_UNROLL
         for (unsigned i = 0; i < Rows; ++i) {
-            const std::int64_t row = i * kBlockWarps + warp_index();
+            const std::int64_t row = i * Warps + warp_index();
             const bool real = place.active && row < view.key_width;
             rows[i] = real ? load(state + row * view.value_width + place.column) : 0.0f;
         }
@@ -81,7 +84,7 @@ template <unsigned Rows> struct DeltaColumn {
     SIMT_DEVICE void store_to(const DeltaView& view, const DeltaPlace& place, float* state) const {
         SIMT_UNROLL
         for (unsigned i = 0; i < Rows; ++i) {
-            const std::int64_t row = i * kBlockWarps + warp_index();
+            const std::int64_t row = i * Warps + warp_index();
             if (place.active && row < view.key_width) {
                 store(state + row * view.value_width + place.column, rows[i]);
             }
@@ -90,48 +93,48 @@ template <unsigned Rows> struct DeltaColumn {
     SIMT_DEVICE void decay(const float* factors) {
         SIMT_UNROLL
         for (unsigned i = 0; i < Rows; ++i) {
-            rows[i] *= factors[i * kBlockWarps + warp_index()];
+            rows[i] *= factors[i * Warps + warp_index()];
         }
     }
     SIMT_DEVICE float dot(const float* vector) const {
         float sum = 0.0f;
         SIMT_UNROLL
         for (unsigned i = 0; i < Rows; ++i) {
-            sum += rows[i] * vector[i * kBlockWarps + warp_index()];
+            sum += rows[i] * vector[i * Warps + warp_index()];
         }
         return sum;
     }
     SIMT_DEVICE void push(const float* vector, float u) {
         SIMT_UNROLL
         for (unsigned i = 0; i < Rows; ++i) {
-            rows[i] += vector[i * kBlockWarps + warp_index()] * u;
+            rows[i] += vector[i * Warps + warp_index()] * u;
         }
     }
 };
 
-template <unsigned Rows>
-__global__ void __launch_bounds__(kBlockThreads) delta_steps(DeltaView view) {
-    constexpr unsigned keys = Rows * kBlockWarps;
+template <unsigned Rows, unsigned Warps>
+__global__ void __launch_bounds__(Warps* kWarpLanes) delta_steps(DeltaView view) {
+    constexpr unsigned keys = Rows * Warps;
     SIMT_SHARED(float, k, keys);
     SIMT_SHARED(float, q, keys);
     SIMT_SHARED(float, decay, keys);
-    SIMT_SHARED(float, partial, kBlockThreads);
+    SIMT_SHARED(float, partial, Warps* kWarpLanes);
     const DeltaPlace place = delta_place(view);
     float* const state = view.state + (place.sequence * view.value_heads + place.head) *
                                           view.key_width * view.value_width;
-    for (std::int64_t i = threadIdx.x; i < keys; i += kBlockThreads) {
+    for (std::int64_t i = threadIdx.x; i < keys; i += Warps * kWarpLanes) {
         k[i] = q[i] = decay[i] = 0.0f; // rows past the key width stay zero
     }
-    DeltaColumn<Rows> column;
+    DeltaColumn<Rows, Warps> column;
     column.load_from(view, place, state);
     for (std::int64_t step = 0; step < view.count; ++step) {
         const std::int64_t at = place.sequence * view.count + step;
         const std::int64_t key = at * view.stride + place.key_head * view.key_width;
         __syncthreads(); // the last step's rows have been read
-        stage_row(view.k + key, view.key_width, k);
-        stage_decay(view, place, at, decay);
+        stage_row<Warps>(view.k + key, view.key_width, k);
+        stage_decay<Warps>(view, place, at, decay);
         if (step + 1 == view.count) {
-            stage_row(view.q + key, view.key_width, q);
+            stage_row<Warps>(view.q + key, view.key_width, q);
         }
         __syncthreads();
         column.decay(decay);
@@ -139,14 +142,14 @@ __global__ void __launch_bounds__(kBlockThreads) delta_steps(DeltaView view) {
         const float* const v = view.v + at * view.stride + place.head * view.value_width;
         float u = place.active ? load(v + place.column) : 0.0f;
         if (view.beta != nullptr) {
-            const float found = sum_over_warps(column.dot(k), partial) * shrink;
+            const float found = sum_over_warps<Warps>(column.dot(k), partial) * shrink;
             u = load(view.beta + at * view.value_heads + place.head) * (u - found);
         }
         column.push(k, shrink * u);
     }
     column.store_to(view, place, state);
     const float shrink = view.normalise ? inverse_length(q, view.key_width) : 1.0f;
-    const float out = sum_over_warps(column.dot(q), partial) * shrink * view.scale;
+    const float out = sum_over_warps<Warps>(column.dot(q), partial) * shrink * view.scale;
     if (place.active && warp_index() == 0) {
         store(view.out + (place.sequence * view.value_heads + place.head) * view.value_width +
                   place.column,

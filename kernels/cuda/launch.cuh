@@ -142,11 +142,12 @@ inline void run(const Mamba2View& view, const LaunchSite& site) {
 inline void run(const DeltaView& view, const LaunchSite& site) {
     const LaunchPlan plan = plan_step(view, site.facts);
     accepted(plan, "delta step");
-    auto* const kernel = plan.columns == 16   ? delta_steps<16>
-                         : plan.columns == 32 ? delta_steps<32>
-                         : plan.columns == 64 ? delta_steps<64>
-                                              : delta_steps<128>;
-    launch(kernel, plan.grid, kBlockThreads, plan.shared_bytes, site.stream, view);
+    auto* const kernel = plan.columns == 16          ? delta_steps<16, 4>
+                         : plan.columns == 32        ? delta_steps<32, 4>
+                         : plan.warps == kBlockWarps ? delta_steps<64, 4>
+                                                     : delta_steps<64, 8>;
+    launch(kernel, plan.grid, static_cast<int>(plan.warps * kWarpLanes), plan.shared_bytes,
+           site.stream, view);
 }
 
 } // namespace KVCALIPER_SIMT_BUILD

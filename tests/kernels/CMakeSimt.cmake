@@ -22,6 +22,8 @@ kvcaliper_test(cpu_state_kernels_test state_kernels_test.cpp ${state_support}
   LIBRARIES kvcaliper::kernels kvcaliper::core GTest::gtest_main)
 target_compile_definitions(cpu_state_kernels_test PRIVATE
   KVCALIPER_TEST_CPU StateKernels=CpuStateKernels)
+kvcaliper_test(state_offsets_test state_offsets_test.cpp ${state_support}
+  LIBRARIES kvcaliper_emulated GTest::gtest_main)
 kvcaliper_test(state_orders_test state_orders_test.cpp ${state_support}
   LIBRARIES kvcaliper_emulated kvcaliper_launch_plan GTest::gtest_main)
 

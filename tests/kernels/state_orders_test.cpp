@@ -86,9 +86,10 @@ TEST(StateTraffic, Mamba2MovesWhatThePlanSays) {
 
 TEST(StateTraffic, MatrixStateMovesWhatThePlanSays) {
     const float some_beta = 0.0f;
-    for (const bool delta_rule : {true, false}) {
-        for (const bool column_gate : {true, false}) {
-            DeltaView view = delta_view(2, 1, 3, 70, 40, 3);
+    for (const std::int64_t key_width : {70, 300}) {
+        for (const bool delta_rule : {true, false}) {
+            const bool column_gate = delta_rule == (key_width < 100);
+            DeltaView view = delta_view(2, 1, 3, key_width, 40, 3);
             view.gate_width = column_gate ? view.key_width : 1;
             view.beta = delta_rule ? &some_beta : nullptr; // only whether there is one counts
             expect_planned_traffic(view, delta_data(view, 6, delta_rule),
