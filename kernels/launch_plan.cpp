@@ -332,12 +332,10 @@ LaunchPlan plan_step(const DeltaView& view, const DeviceFacts& facts) {
     const std::int64_t columns = heads * view.value_width;
     const std::int64_t row = view.key_width * kFloat;
     plan.grid = heads * divide_up(view.value_width, kWarpLanes);
-    plan.columns = 16; // rows of a column per warp; 64 are what fits into registers
-    while (plan.columns < 64 && plan.columns * kBlockWarps < view.key_width) {
-        plan.columns *= 2;
-    }
-    if (plan.columns * kBlockWarps < view.key_width) {
+    plan.columns = view.key_width > 16 * kBlockWarps ? 32 : 16; // rows of a column per warp
+    if (view.key_width > 32 * kBlockWarps) {
         plan.warps = 2 * kBlockWarps;
+        plan.columns = view.key_width > 64 * kBlockWarps ? 64 : 32;
     }
     plan.cache_bytes_read = columns * row;
     // Per step and block k and the decay, per warp v, per thread beta; once q.

@@ -73,20 +73,28 @@ template <unsigned Warps> SIMT_DEVICE float sum_over_warps(float value, float* p
 template <unsigned Rows, unsigned Warps> struct DeltaColumn {
     float rows[Rows];
 
+    /// How many of the rows this warp has.
+    SIMT_DEVICE static unsigned count(const DeltaView& view, const DeltaPlace& place) {
+        const auto warp = static_cast<unsigned>(warp_index());
+        return place.active ? (static_cast<unsigned>(view.key_width) + Warps - 1 - warp) / Warps
+                            : 0;
+    }
+
     SIMT_DEVICE void load_from(const DeltaView& view, const DeltaPlace& place, const float* state) {
+        const float* from = state + warp_index() * view.value_width + place.column;
+        const unsigned real = count(view, place);
         SIMT_UNROLL
-        for (unsigned i = 0; i < Rows; ++i) {
-            const std::int64_t row = i * Warps + warp_index();
-            const bool real = place.active && row < view.key_width;
-            rows[i] = real ? load(state + row * view.value_width + place.column) : 0.0f;
+        for (unsigned i = 0; i < Rows; ++i, from += Warps * view.value_width) {
+            rows[i] = i < real ? load(from) : 0.0f;
         }
     }
     SIMT_DEVICE void store_to(const DeltaView& view, const DeltaPlace& place, float* state) const {
+        float* to = state + warp_index() * view.value_width + place.column;
+        const unsigned real = count(view, place);
         SIMT_UNROLL
-        for (unsigned i = 0; i < Rows; ++i) {
-            const std::int64_t row = i * Warps + warp_index();
-            if (place.active && row < view.key_width) {
-                store(state + row * view.value_width + place.column, rows[i]);
+        for (unsigned i = 0; i < Rows; ++i, to += Warps * view.value_width) {
+            if (i < real) {
+                store(to, rows[i]);
             }
         }
     }
@@ -112,8 +120,9 @@ template <unsigned Rows, unsigned Warps> struct DeltaColumn {
     }
 };
 
+/// One block per multiprocessor is enough for the compiler: when it aims at more, it spills.
 template <unsigned Rows, unsigned Warps>
-__global__ void __launch_bounds__(Warps* kWarpLanes) delta_steps(DeltaView view) {
+__global__ void __launch_bounds__(Warps* kWarpLanes, 1) delta_steps(DeltaView view) {
     constexpr unsigned keys = Rows * Warps;
     SIMT_SHARED(float, k, keys);
     SIMT_SHARED(float, q, keys);
