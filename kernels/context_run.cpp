@@ -146,8 +146,9 @@ void ContextRun::fill_layers() {
     allocator_.backend().synchronize();
     if (hooks_.after_fill)
         for (const Buffer& buffer : buffers_)
-            hooks_.after_fill(allocator_.backend(), {context_, buffer.plan.layer, buffer.plan.role,
-                                                     buffer.memory.data(), buffer.memory.bytes()});
+            hooks_.after_fill(allocator_.backend(),
+                              {context_, buffer.plan.layer, buffer.plan.kind, buffer.plan.role,
+                               buffer.memory.data(), buffer.memory.bytes()});
 }
 
 void ContextRun::decode() {

@@ -207,6 +207,20 @@ TEST_P(StateVerifyTest, OneDamagedElementFailsTheOutput) {
     }
 }
 
+TEST_P(StateVerifyTest, DamageInOnePartOfAHybridFailsThatPartAlone) {
+    const LayerPlan hybrid = joined({full_layer(), mamba2_layer(), short_conv_layer()});
+    for (const std::string kind : {"mamba2", "short_conv"}) {
+        Hooks hooks;
+        hooks.after_fill = [&](Backend& backend, const FilledPlane& plane) {
+            const std::uint16_t half = 0x3fa0; // 1.25 in bf16
+            if (plane.kind == kind && plane.role == "conv_state" && plane.layer == 0)
+                backend.write(plane.memory, &half, 2);
+        };
+        EXPECT_THAT(verify_with(request_for({hybrid, hybrid}, {12}), hooks).reasons,
+                    ElementsAre(HasSubstr("layer 0 " + kind + " output: relative error")));
+    }
+}
+
 TEST_P(StateVerifyTest, RefusesShapesThatDoNotDivide) {
     const VerifyRequest groups =
         request_for({one_part(LayerKind::mamba2, Mamba2Dims{96, 4, 24, 3, 16, 4})});
