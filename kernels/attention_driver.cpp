@@ -5,6 +5,7 @@
 #include "kernels/layer_driver.h"
 #include "kernels/parallel.h"
 #include "kernels/reference.h"
+#include "kernels/reference_formats.h"
 
 #include <algorithm>
 #include <cmath>
@@ -105,7 +106,7 @@ class TokenDriver : public LayerDriver {
             parallel_for(sequences() * count, generate);
         send(source_, host_.data(), sequences() * count * row * 2);
         backend_.append({source_.data(), memory.planes[plane], sequences(), shape.rows, shape.width,
-                         shape.slots, first, count, shape.element});
+                         shape.slots, first, count, shape.element, shape.format});
         backend_.synchronize(); // the source is used again at once
     }
 
@@ -144,6 +145,8 @@ class AttentionDriver final : public TokenDriver {
                           group * dims_.key_width, dims_.key_width, elements_.key, key);
             normal_values(token_key(stream(representative(), sequence, Purpose::value), token),
                           group * dims_.value_width, dims_.value_width, elements_.value, value);
+            store_and_restore(elements_.key_format, dims_.key_width, key);
+            store_and_restore(elements_.value_format, dims_.value_width, value);
         };
         std::vector<Question> questions;
         for (const std::int64_t count : tokens)
@@ -170,10 +173,21 @@ class AttentionDriver final : public TokenDriver {
     double scale() const { return 1 / std::sqrt(static_cast<double>(dims_.key_width)); }
 
     AttentionView shape(std::int64_t slots, std::int64_t valid) const {
-        return {nullptr,           nullptr,     nullptr,        nullptr,
-                sequences(),       dims_.heads, dims_.kv_heads, dims_.key_width,
-                dims_.value_width, slots,       valid,          static_cast<float>(scale()),
-                elements_.key};
+        return {nullptr,
+                nullptr,
+                nullptr,
+                nullptr,
+                sequences(),
+                dims_.heads,
+                dims_.kv_heads,
+                dims_.key_width,
+                dims_.value_width,
+                slots,
+                valid,
+                static_cast<float>(scale()),
+                elements_.key,
+                elements_.key_format,
+                elements_.value_format};
     }
 
     AttentionDims dims_;
@@ -214,6 +228,8 @@ class LatentDriver final : public TokenDriver {
                           dims_.rank, elements_.key, key);
             normal_values(token_key(stream(representative(), sequence, Purpose::rope_key), token),
                           0, dims_.rope_width, elements_.key, key + dims_.rank);
+            store_and_restore(elements_.key_format, dims_.rank, key);
+            store_and_restore(elements_.key_format, dims_.rope_width, key + dims_.rank);
         };
         std::vector<Question> questions;
         for (const std::int64_t count : tokens)
@@ -255,10 +271,20 @@ class LatentDriver final : public TokenDriver {
     }
 
     LatentView shape(std::int64_t slots, std::int64_t valid) const {
-        return {nullptr,          nullptr,     nullptr,     nullptr,
-                nullptr,          sequences(), dims_.heads, dims_.rank,
-                dims_.rope_width, slots,       valid,       static_cast<float>(scale()),
-                elements_.key};
+        return {nullptr,
+                nullptr,
+                nullptr,
+                nullptr,
+                nullptr,
+                sequences(),
+                dims_.heads,
+                dims_.rank,
+                dims_.rope_width,
+                slots,
+                valid,
+                static_cast<float>(scale()),
+                elements_.key,
+                elements_.key_format};
     }
 
     LatentDims dims_;

@@ -71,7 +71,13 @@ void normal_halves(std::uint32_t low, std::uint32_t high, std::int64_t first, st
 
 } // namespace
 
-extern const VectorKernels vector_kernels{
-    KVCALIPER_CPU_VARIANT_NAME, attend, mamba1, exponentials, checksum, normal_halves};
+extern const VectorKernels vector_kernels{KVCALIPER_CPU_VARIANT_NAME,
+                                          attend,
+                                          mamba1,
+                                          encode,
+                                          decode,
+                                          exponentials,
+                                          checksum,
+                                          normal_halves};
 
 } // namespace kvcaliper::kernels::KVCALIPER_CPU_VARIANT
