@@ -58,6 +58,26 @@ class TokenDriver : public LayerDriver {
 
     double bound() const override { return backend_.attention_bound(elements_.key); }
 
+    /// Over the rows of the first tokens of the representative.
+    std::optional<double> quantisation_error(std::size_t plane) const override {
+        const Plane shape = layer_planes(group_.plan, 1, elements_)[plane];
+        if (shape.format == format_of(shape.element) || shape.format == Format::f32)
+            return std::nullopt;
+        double lost = 0, size = 0;
+        std::vector<double> row(static_cast<std::size_t>(shape.width));
+        for (std::int64_t token = 0; token < 64; ++token) {
+            const StreamId id = stream(representative(), 0, purpose(plane));
+            normal_values(token_key(id, token), 0, shape.width, shape.element, row.data());
+            const std::vector<double> stored_from = row;
+            store_and_restore(shape.format, shape.width, row.data());
+            for (std::size_t i = 0; i < row.size(); ++i) {
+                lost += (row[i] - stored_from[i]) * (row[i] - stored_from[i]);
+                size += stored_from[i] * stored_from[i];
+            }
+        }
+        return std::sqrt(lost / size);
+    }
+
   protected:
     virtual std::int64_t workspace_at(std::int64_t context, std::int64_t valid) const = 0;
     virtual Purpose purpose(std::size_t plane) const = 0;

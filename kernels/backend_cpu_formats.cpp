@@ -12,15 +12,38 @@ constexpr int vectors = block / lanes;
 typedef std::int8_t Bytes __attribute__((vector_size(lanes)));
 typedef std::uint8_t UnsignedBytes __attribute__((vector_size(lanes)));
 
-/// Exact; infinities do not occur in a scale.
+// Spelled out where the compiler would take the bytes one by one.
+KV_INLINE Ints widen(Bytes bytes) {
+#if defined(__AVX512F__)
+    return (Ints)_mm512_maskz_cvtepi8_epi32(0xffff, (__m128i)bytes);
+#elif defined(__AVX2__)
+    return (Ints)_mm256_cvtepi8_epi32(_mm_cvtsi64_si128((long long)bytes));
+#else
+    return __builtin_convertvector(bytes, Ints);
+#endif
+}
+
+KV_INLINE Words widen(UnsignedBytes bytes) {
+#if defined(__AVX512F__)
+    return (Words)_mm512_maskz_cvtepu8_epi32(0xffff, (__m128i)bytes);
+#elif defined(__AVX2__)
+    return (Words)_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)bytes));
+#else
+    return __builtin_convertvector(bytes, Words);
+#endif
+}
+
+/// Exact, and without a branch: the sign of a scale can not be foreseen.
 KV_INLINE float half_to_float(std::uint16_t half) {
     const std::uint32_t magnitude = (half & 0x7fffu) << 13;
     float value;
     __builtin_memcpy(&value, &magnitude, 4);
-    if (magnitude >= 0x0f800000u)
-        return __builtin_nanf("");
     value *= 0x1p112f;
-    return half & 0x8000u ? -value : value;
+    std::uint32_t bits;
+    __builtin_memcpy(&bits, &value, 4);
+    bits |= (magnitude >= 0x0f800000u ? 0x7f800000u : 0u) | (half & 0x8000u) << 16;
+    __builtin_memcpy(&value, &bits, 4);
+    return value;
 }
 
 /// To nearest, ties to even; a scale is always below 65504.
@@ -63,11 +86,18 @@ struct Numbers {
     }
     /// Of the numbers of the greatest size the first.
     KV_INLINE float greatest() const {
+        Floats high = x[0], low = -x[0];
+        for (int j = 1; j < vectors; ++j) {
+            high = maximum(x[j], high);
+            low = maximum(-x[j], low);
+        }
+        const float above = largest(high), below = largest(low);
+        if (above != below)
+            return above > below ? above : -below;
         float values[unsigned{block}];
         __builtin_memcpy(values, x, sizeof values);
-        const float most = size();
         int i = 0;
-        while (i + 1 < block && values[i] != most && values[i] != -most)
+        while (i + 1 < block && values[i] != above && values[i] != -above)
             ++i;
         return values[i];
     }
@@ -170,7 +200,7 @@ KV_INLINE UnsignedBytes to_fp8_e4m3(Floats x) {
 }
 
 KV_INLINE Floats from_fp8_e4m3(UnsignedBytes bytes) {
-    const Words wide = __builtin_convertvector(bytes, Words), code = wide & 0x7fu;
+    const Words wide = widen(bytes), code = wide & 0x7fu;
     const Floats size = (Floats)(code << 20) * 0x1p120f;
     const Words bits = (Words)size | ((Words)(code == 0x7fu) & 0x7fc00000u);
     return (Floats)(bits | (wide & 0x80u) << 24);
@@ -219,7 +249,7 @@ void decode_q8_0(const unsigned char* in, float* out) {
     const float d = half_to_float(load_as<std::uint16_t>(in));
     for (int j = 0; j < vectors; ++j)
         store(out + j * lanes,
-              __builtin_convertvector(load_as<Bytes>(in + 2 + j * lanes), Floats) * d);
+              __builtin_convertvector(widen(load_as<Bytes>(in + 2 + j * lanes)), Floats) * d);
 }
 
 /// One number per nibble: quant · d + offset, quants having `high` as their fifth bits.
@@ -229,7 +259,7 @@ KV_INLINE void decode_nibbles(const unsigned char* in, std::uint32_t high, int h
     for (int i = 0; i < lanes; ++i)
         shifts[i] = i;
     for (int j = 0; j < block / 2; j += lanes) {
-        const Words bytes = __builtin_convertvector(load_as<UnsignedBytes>(in + j), Words);
+        const Words bytes = widen(load_as<UnsignedBytes>(in + j));
         const Words low = bytes & 15u, up = bytes >> 4;
         const Words low_bit = (Words{} + (high >> j)) >> (Words)shifts & 1u;
         const Words up_bit = (Words{} + (high >> (j + 16))) >> (Words)shifts & 1u;
@@ -330,8 +360,12 @@ void encode(const EncodeTask& task) {
 
 void decode(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out) {
     const unsigned char* in = static_cast<const unsigned char*>(rows.first) + first * rows.bytes;
-    for (std::int64_t t = 0; t < count; ++t)
-        decode_row(rows, in + t * rows.bytes, out + t * padded(rows.width));
+    for (std::int64_t t = 0; t < count; ++t) {
+        const unsigned char* row = in + t * rows.bytes;
+        for (std::int64_t i = 0; i < rows.bytes; i += 64) // the block after this one
+            __builtin_prefetch(row + count * rows.bytes + i, 0, 3);
+        decode_row(rows, row, out + t * padded(rows.width));
+    }
 }
 
 } // namespace kvcaliper::kernels::KVCALIPER_CPU_VARIANT

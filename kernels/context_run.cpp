@@ -319,6 +319,7 @@ void ContextRun::finish_group(ContextOutcome& outcome, int group) const {
                 sample.flops = costs[i].flops * attended;
                 sample.max_error = outcomes_[g].max_error;
                 sample.bound = driver.bound();
+                sample.quantisation_error = driver.quantisation_error(i);
             }
 }
 

@@ -6,6 +6,12 @@
 
 #include <cstdint>
 
+#if defined(__CUDACC__)
+#define KVCALIPER_ANYWHERE __host__ __device__ constexpr
+#else
+#define KVCALIPER_ANYWHERE constexpr
+#endif
+
 namespace kvcaliper::kernels {
 
 /// Numbers that stand for themselves: queries, sources of appends, states.
@@ -32,7 +38,7 @@ struct FormatBlock {
     std::int64_t elements, bytes;
 };
 
-constexpr FormatBlock block_of(Format format) {
+KVCALIPER_ANYWHERE FormatBlock block_of(Format format) {
     switch (format) {
     case Format::f16:
     case Format::bf16:
@@ -53,7 +59,7 @@ constexpr FormatBlock block_of(Format format) {
     return {1, 1};
 }
 
-constexpr Format format_of(Element element) {
+KVCALIPER_ANYWHERE Format format_of(Element element) {
     return element == Element::f16 ? Format::f16
                                    : (element == Element::bf16 ? Format::bf16 : Format::f32);
 }
@@ -69,7 +75,7 @@ constexpr bool divides(Format format, std::int64_t width) {
     return width % block_of(format).elements == 0;
 }
 
-constexpr std::int64_t stored_row_bytes(Format format, std::int64_t width) {
+KVCALIPER_ANYWHERE std::int64_t stored_row_bytes(Format format, std::int64_t width) {
     return width / block_of(format).elements * block_of(format).bytes;
 }
 

@@ -40,11 +40,13 @@ inline void merge(const LaunchPlan& plan, float* out, std::int64_t width, const 
            partials, out, plan.shape.splits, width);
 }
 
-/// Chunk: rows in flight per warp. Wide rows take fewer, so that all fits into registers.
+/// Chunk: rows in flight per warp. Wide rows take fewer, so that all fits into registers; the
+/// widest in any format half as many again.
 template <class T, unsigned Columns, unsigned Heads>
 void attend_as(const AttentionView& view, const LaunchPlan& plan, float* partials,
                const LaunchSite& site) {
-    constexpr unsigned chunk = Columns * Heads > 16 ? 2 : 4;
+    constexpr unsigned plain = Columns * Heads > 16 ? 2 : 4;
+    constexpr unsigned chunk = Columns == 16 && std::is_same_v<T, AnyFormat> ? plain / 2 : plain;
     launch(attend_split<T, Columns, Heads, chunk>, plan.grid, kBlockThreads, plan.shared_bytes,
            site.stream, view, plan.shape, log2_scale(view.scale), partials);
 }

@@ -79,6 +79,19 @@ TEST_P(VerifyFormats, TheSlopeOfQ8ZeroKeysAndQ4ZeroValues) {
     EXPECT_EQ(result.predicted_slope, result.slope);
 }
 
+TEST_P(VerifyFormats, TheQuantisationErrorIsANumberOfItsOwn) {
+    const VerifyResult result = verify_with(request_in("q8_0", "q4_0", {full_layer()}, {40}));
+    const Sample &key = result.samples[0], &value = result.samples[1];
+    ASSERT_TRUE(key.quantisation_error && value.quantisation_error);
+    EXPECT_NEAR(*key.quantisation_error, 0.005, 0.002);
+    EXPECT_NEAR(*value.quantisation_error, 0.08, 0.03);
+    EXPECT_LT(*value.max_error, 1e-5);
+    EXPECT_EQ(to_json(key).find("quantisation_error") != nullptr, true);
+    const VerifyResult plain = verify_with(request_in("f16", "bf16", {full_layer()}, {40}));
+    EXPECT_FALSE(plain.samples[0].quantisation_error || plain.samples[1].quantisation_error);
+    EXPECT_EQ(to_json(plain.samples[0]).find("quantisation_error"), nullptr);
+}
+
 TEST_P(VerifyFormats, ForgottenScaleBytesAreRefuted) {
     NumericFormat forgetful = numeric_format("q8_0");
     forgetful.bytes_per_block = 32;
