@@ -23,18 +23,20 @@ void add(TagCount& count, std::int64_t bytes) {
 }
 
 /// Calls look(offset, bytes, size) for the memory, piece by piece, on all threads. `copy` is kept
-/// by the caller, because fresh pages would cost more than looking at them.
+/// by the caller, because fresh pages would cost more than looking at them. Pieces are whole
+/// multiples of `unit` bytes, all but the last.
 template <typename Look>
 void read_through(Backend& backend, std::vector<unsigned char>& copy, const unsigned char* memory,
-                  std::int64_t bytes, const Look& look) {
+                  std::int64_t bytes, std::int64_t unit, const Look& look) {
+    const std::int64_t scan = scan_piece / unit * unit, most = read_piece / scan * scan;
     copy.resize(static_cast<std::size_t>(read_piece));
-    for (std::int64_t at = 0; at < bytes; at += read_piece) {
-        const std::int64_t size = std::min(read_piece, bytes - at);
+    for (std::int64_t at = 0; at < bytes; at += most) {
+        const std::int64_t size = std::min(most, bytes - at);
         backend.read(copy.data(), memory + at, size);
         backend.synchronize();
-        parallel_for((size + scan_piece - 1) / scan_piece, [&](std::int64_t i) {
-            const std::int64_t from = i * scan_piece;
-            look(at + from, copy.data() + from, std::min(scan_piece, size - from));
+        parallel_for((size + scan - 1) / scan, [&](std::int64_t i) {
+            const std::int64_t from = i * scan;
+            look(at + from, copy.data() + from, std::min(scan, size - from));
         });
     }
 }
@@ -73,8 +75,24 @@ template <typename Word> std::int64_t count_poison(const unsigned char* bytes, s
     return count * static_cast<std::int64_t>(sizeof(Word));
 }
 
+/// Blocks of quants: single bytes may look like poison, a whole block with its scale never does.
+std::int64_t count_poisoned_blocks(const unsigned char* bytes, std::int64_t size,
+                                   std::int64_t block) {
+    std::int64_t count = 0;
+    for (std::int64_t at = 0; at < size; at += block) {
+        const std::int64_t n = std::min(block, size - at);
+        if (bytes[at] == poison_byte &&
+            std::all_of(bytes + at, bytes + at + n,
+                        [](unsigned char b) { return b == poison_byte; }))
+            count += n;
+    }
+    return count;
+}
+
 std::int64_t count_poison(const unsigned char* bytes, std::int64_t size,
                           std::int64_t element_size) {
+    if (element_size > 4)
+        return count_poisoned_blocks(bytes, size, element_size);
     switch (element_size) {
     case 4:
         return count_poison<std::uint32_t>(bytes, size);
@@ -142,7 +160,7 @@ void GuardedBuffer::swap(GuardedBuffer& other) noexcept {
 GuardHits GuardedBuffer::guard_hits() const {
     std::atomic<std::int64_t> first{guard_bytes}, last{0};
     Backend& backend = owner_->backend_;
-    read_through(backend, owner_->copy_, memory_, guard_bytes,
+    read_through(backend, owner_->copy_, memory_, guard_bytes, 1,
                  [&](std::int64_t at, const auto* bytes, auto size) {
                      const std::int64_t change = first_change(bytes, size);
                      if (change < size)
@@ -150,7 +168,7 @@ GuardHits GuardedBuffer::guard_hits() const {
                                           at + change); // a zone of 4 KiB is one piece: no race
                  });
     const unsigned char* behind = memory_ + guard_bytes + payload_;
-    read_through(backend, owner_->copy_, behind, trailing_,
+    read_through(backend, owner_->copy_, behind, trailing_, 1,
                  [&](std::int64_t at, const auto* bytes, auto size) {
                      const std::int64_t change = last_change(bytes, size);
                      for (std::int64_t seen = last; change > 0 && seen < at + change;)
@@ -165,7 +183,8 @@ std::int64_t GuardedBuffer::untouched_bytes(std::int64_t element_size) const {
     const auto count = [&](std::int64_t, const unsigned char* bytes, std::int64_t size) {
         total += count_poison(bytes, size, element_size);
     };
-    read_through(owner_->backend_, owner_->copy_, memory_ + guard_bytes, payload_, count);
+    read_through(owner_->backend_, owner_->copy_, memory_ + guard_bytes, payload_, element_size,
+                 count);
     return total;
 }
 

@@ -78,7 +78,7 @@ class GuardedBuffer {
     std::int64_t bytes() const { return payload_; }
 
     GuardHits guard_hits() const;
-    /// Bytes of the payload whose elements are still poison.
+    /// Bytes of the payload whose elements (of more than 4 bytes: blocks) are still poison.
     std::int64_t untouched_bytes(std::int64_t element_size) const;
 
   private:

@@ -5,6 +5,7 @@
 #include "kernels/layer_driver.h"
 #include "kernels/parallel.h"
 #include "kernels/reference.h"
+#include "kernels/reference_formats.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,6 +58,26 @@ class TokenDriver : public LayerDriver {
 
     double bound() const override { return backend_.attention_bound(elements_.key); }
 
+    /// Over the rows of the first tokens of the representative.
+    std::optional<double> quantisation_error(std::size_t plane) const override {
+        const Plane shape = layer_planes(group_.plan, 1, elements_)[plane];
+        if (shape.format == format_of(shape.element) || shape.format == Format::f32)
+            return std::nullopt;
+        double lost = 0, size = 0;
+        std::vector<double> row(static_cast<std::size_t>(shape.width));
+        for (std::int64_t token = 0; token < 64; ++token) {
+            const StreamId id = stream(representative(), 0, purpose(plane));
+            normal_values(token_key(id, token), 0, shape.width, shape.element, row.data());
+            const std::vector<double> stored_from = row;
+            store_and_restore(shape.format, shape.width, row.data());
+            for (std::size_t i = 0; i < row.size(); ++i) {
+                lost += (row[i] - stored_from[i]) * (row[i] - stored_from[i]);
+                size += stored_from[i] * stored_from[i];
+            }
+        }
+        return std::sqrt(lost / size);
+    }
+
   protected:
     virtual std::int64_t workspace_at(std::int64_t context, std::int64_t valid) const = 0;
     virtual Purpose purpose(std::size_t plane) const = 0;
@@ -105,7 +126,7 @@ class TokenDriver : public LayerDriver {
             parallel_for(sequences() * count, generate);
         send(source_, host_.data(), sequences() * count * row * 2);
         backend_.append({source_.data(), memory.planes[plane], sequences(), shape.rows, shape.width,
-                         shape.slots, first, count, shape.element});
+                         shape.slots, first, count, shape.element, shape.format});
         backend_.synchronize(); // the source is used again at once
     }
 
@@ -144,6 +165,8 @@ class AttentionDriver final : public TokenDriver {
                           group * dims_.key_width, dims_.key_width, elements_.key, key);
             normal_values(token_key(stream(representative(), sequence, Purpose::value), token),
                           group * dims_.value_width, dims_.value_width, elements_.value, value);
+            store_and_restore(elements_.key_format, dims_.key_width, key);
+            store_and_restore(elements_.value_format, dims_.value_width, value);
         };
         std::vector<Question> questions;
         for (const std::int64_t count : tokens)
@@ -170,10 +193,21 @@ class AttentionDriver final : public TokenDriver {
     double scale() const { return 1 / std::sqrt(static_cast<double>(dims_.key_width)); }
 
     AttentionView shape(std::int64_t slots, std::int64_t valid) const {
-        return {nullptr,           nullptr,     nullptr,        nullptr,
-                sequences(),       dims_.heads, dims_.kv_heads, dims_.key_width,
-                dims_.value_width, slots,       valid,          static_cast<float>(scale()),
-                elements_.key};
+        return {nullptr,
+                nullptr,
+                nullptr,
+                nullptr,
+                sequences(),
+                dims_.heads,
+                dims_.kv_heads,
+                dims_.key_width,
+                dims_.value_width,
+                slots,
+                valid,
+                static_cast<float>(scale()),
+                elements_.key,
+                elements_.key_format,
+                elements_.value_format};
     }
 
     AttentionDims dims_;
@@ -214,6 +248,8 @@ class LatentDriver final : public TokenDriver {
                           dims_.rank, elements_.key, key);
             normal_values(token_key(stream(representative(), sequence, Purpose::rope_key), token),
                           0, dims_.rope_width, elements_.key, key + dims_.rank);
+            store_and_restore(elements_.key_format, dims_.rank, key);
+            store_and_restore(elements_.key_format, dims_.rope_width, key + dims_.rank);
         };
         std::vector<Question> questions;
         for (const std::int64_t count : tokens)
@@ -255,10 +291,20 @@ class LatentDriver final : public TokenDriver {
     }
 
     LatentView shape(std::int64_t slots, std::int64_t valid) const {
-        return {nullptr,          nullptr,     nullptr,     nullptr,
-                nullptr,          sequences(), dims_.heads, dims_.rank,
-                dims_.rope_width, slots,       valid,       static_cast<float>(scale()),
-                elements_.key};
+        return {nullptr,
+                nullptr,
+                nullptr,
+                nullptr,
+                nullptr,
+                sequences(),
+                dims_.heads,
+                dims_.rank,
+                dims_.rope_width,
+                slots,
+                valid,
+                static_cast<float>(scale()),
+                elements_.key,
+                elements_.key_format};
     }
 
     LatentDims dims_;

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "kernels/backend_cpu_state.h"
+#include "kernels/backend_cpu_append.h"
 #include "kernels/parallel.h"
 #include "kernels/system_memory.h"
 
@@ -35,26 +36,50 @@ struct Step {
     std::int64_t sequences, groups, heads; ///< groups of heads that share their keys
     std::int64_t key_width, rope_width, value_width, slots, valid;
     float scale;
-    bool bf16;
+    Element element; ///< of the queries
+    Format key_format, value_format;
+
+    bool decoded() const {
+        return key_format != format_of(element) || value_format != format_of(element);
+    }
 };
+
+void require_stored(Format format, std::int64_t width) {
+    if (!divides(format, width))
+        throw Error("cpu backend: " + std::string(name_of(format)) + " can not store rows of " +
+                    std::to_string(width));
+}
 
 Step step_of(const AttentionView& v) {
     require(v.kv_heads > 0 && v.heads > 0 && v.heads % v.kv_heads == 0,
             "heads must be a multiple of kv_heads");
     require(v.key_width > 0 && v.value_width > 0, "widths must be positive");
     require(v.valid > 0 && v.valid <= v.slots, "valid must be between 1 and slots");
-    require(v.element != Element::f32, "no attention kernel for f32 yet");
-    return {
-        v.sequences, v.kv_heads, v.heads / v.kv_heads,      v.key_width, 0, v.value_width, v.slots,
-        v.valid,     v.scale,    v.element == Element::bf16};
+    require(v.element != Element::f32, "no attention kernel for queries in f32");
+    require_stored(v.key_format, v.key_width);
+    require_stored(v.value_format, v.value_width);
+    return {v.sequences,
+            v.kv_heads,
+            v.heads / v.kv_heads,
+            v.key_width,
+            0,
+            v.value_width,
+            v.slots,
+            v.valid,
+            v.scale,
+            v.element,
+            v.key_format,
+            v.value_format};
 }
 
 Step step_of(const LatentView& v) {
     require(v.heads > 0 && v.rank > 0 && v.rope_width >= 0, "widths must be positive");
     require(v.valid > 0 && v.valid <= v.slots, "valid must be between 1 and slots");
-    require(v.element != Element::f32, "no attention kernel for f32 yet");
-    return {v.sequences, 1,       v.heads, v.rank,  v.rope_width,
-            v.rank,      v.slots, v.valid, v.scale, v.element == Element::bf16};
+    require(v.element != Element::f32, "no attention kernel for queries in f32");
+    require_stored(v.format, v.rank);
+    require_stored(v.format, v.rope_width);
+    return {v.sequences, 1,       v.heads, v.rank,    v.rope_width, v.rank,
+            v.slots,     v.valid, v.scale, v.element, v.format,     v.format};
 }
 
 /// How a step is cut into tasks and where each keeps its floats in the workspace.
@@ -69,8 +94,9 @@ Cut cut_of(const Step& step) {
     const std::int64_t most = (step.valid + 127) / 128; // shorter pieces cost more than they share
     const std::int64_t splits = std::clamp<std::int64_t>(wanted, 1, most);
     const std::int64_t tokens = (step.valid + splits - 1) / splits;
-    const std::int64_t scratch =
-        step.heads * (padded(step.key_width) + padded(step.rope_width)) + 4 * token_block;
+    const std::int64_t key = padded(step.key_width) + padded(step.rope_width);
+    const std::int64_t rows = step.decoded() ? key + padded(step.value_width) : 0;
+    const std::int64_t scratch = step.heads * key + (4 + rows) * token_block;
     const std::int64_t partial = step.heads * (padded(step.value_width) + 2);
     return {(step.valid + tokens - 1) / tokens, tokens, padded(scratch + partial), scratch};
 }
@@ -107,17 +133,25 @@ void merge(const Step& step, const Cut& cut, const float* tasks, float* out) {
 /// The task of one split, given the rows of its (sequence, group).
 AttendTask task_of(const Step& step, const Cut& cut, float* memory, std::int64_t split) {
     AttendTask task{};
-    task.value_width = step.value_width;
     task.heads = step.heads;
     task.first = split * cut.tokens;
     task.last = std::min(step.valid, task.first + cut.tokens);
     task.scale = step.scale;
-    task.bf16 = step.bf16;
+    task.bf16 = step.element == Element::bf16;
+    task.decoded = step.decoded();
     task.scratch = memory;
     task.partial = memory + cut.scratch_floats;
     task.maxima = task.partial + step.heads * padded(step.value_width);
     task.sums = task.maxima + step.heads;
     return task;
+}
+
+/// The rows of plane number `index`, planes of so many slots lying one after another.
+StoredRows rows_of(const void* planes, std::int64_t index, std::int64_t slots, std::int64_t width,
+                   Format format) {
+    const std::int64_t bytes = stored_row_bytes(format, width);
+    return {static_cast<const unsigned char*>(planes) + index * slots * bytes, width, bytes,
+            format};
 }
 
 template <typename Rows>
@@ -244,40 +278,17 @@ class CpuBackend final : public Backend {
     const VectorKernels& kernels_;
 };
 
-void CpuBackend::append(const AppendView& v) {
-    require(v.slots > 0 && v.width > 0 && v.rows > 0 && v.first >= 0, "empty append");
-    const std::int64_t row_bytes = v.width * element_bytes(v.element);
-    const auto* source = static_cast<const unsigned char*>(v.source);
-    auto* plane = static_cast<unsigned char*>(v.plane);
-    // A token that a later one of the same call overwrites is not written at all, so the order of
-    // writes within one ring slot never matters.
-    const std::int64_t start = std::max<std::int64_t>(0, v.count - v.slots);
-    const auto append_row = [&](std::int64_t i) {
-        const std::int64_t sequence = i / v.rows, row = i % v.rows;
-        for (std::int64_t t = start; t < v.count; ++t) {
-            const std::int64_t slot = (v.first + t) % v.slots;
-            std::memcpy(plane + (i * v.slots + slot) * row_bytes,
-                        source + ((sequence * v.count + t) * v.rows + row) * row_bytes,
-                        static_cast<std::size_t>(row_bytes));
-        }
-    };
-    if (v.sequences * v.rows * (v.count - start) * row_bytes < (64 << 10)) {
-        for (std::int64_t i = 0; i < v.sequences * v.rows; ++i)
-            append_row(i);
-    } else {
-        parallel_for(v.sequences * v.rows, append_row);
-    }
+void CpuBackend::append(const AppendView& view) {
+    append_rows(kernels_, view);
 }
 
 void CpuBackend::attend(const AttentionView& v, void* workspace) {
     const Step step = step_of(v);
     const auto* q = static_cast<const std::uint16_t*>(v.q);
-    const auto* k = static_cast<const std::uint16_t*>(v.k);
-    const auto* values = static_cast<const std::uint16_t*>(v.v);
     run_step(kernels_, step, workspace, v.out, [&](std::int64_t piece, AttendTask& task) {
-        task.parts[0] = {q + piece * step.heads * v.key_width, k + piece * v.slots * v.key_width,
-                         v.key_width};
-        task.values = values + piece * v.slots * v.value_width;
+        task.parts[0] = {q + piece * step.heads * v.key_width,
+                         rows_of(v.k, piece, v.slots, v.key_width, v.key_format)};
+        task.values = rows_of(v.v, piece, v.slots, v.value_width, v.value_format);
     });
 }
 
@@ -285,13 +296,11 @@ void CpuBackend::attend(const LatentView& v, void* workspace) {
     const Step step = step_of(v);
     const auto* q_latent = static_cast<const std::uint16_t*>(v.q_latent);
     const auto* q_rope = static_cast<const std::uint16_t*>(v.q_rope);
-    const auto* latent = static_cast<const std::uint16_t*>(v.latent);
-    const auto* rope = static_cast<const std::uint16_t*>(v.rope);
     run_step(kernels_, step, workspace, v.out, [&](std::int64_t sequence, AttendTask& task) {
         task.parts[0] = {q_latent + sequence * v.heads * v.rank,
-                         latent + sequence * v.slots * v.rank, v.rank};
+                         rows_of(v.latent, sequence, v.slots, v.rank, v.format)};
         task.parts[1] = {q_rope + sequence * v.heads * v.rope_width,
-                         rope + sequence * v.slots * v.rope_width, v.rope_width};
+                         rows_of(v.rope, sequence, v.slots, v.rope_width, v.format)};
         task.values = task.parts[0].keys;
     });
 }

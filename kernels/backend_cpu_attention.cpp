@@ -54,11 +54,38 @@ KV_INLINE Floats sum_each(const Floats* v) {
 }
 #endif
 
+/// How the rows of a block lie in memory.
+template <bool bf16> struct HalfRows {
+    using Value = std::uint16_t;
+    static KV_INLINE Floats vector(const Value* from) { return load_floats<bf16>(from); }
+    static KV_INLINE Floats tail(const Value* from, std::int64_t n) {
+        return load_tail<bf16>(from, n);
+    }
+};
+
+/// Made from quants a moment ago, padded with zeros.
+struct FloatRows {
+    using Value = float;
+    static KV_INLINE Floats vector(const Value* from) { return load(from); }
+    static KV_INLINE Floats tail(const Value* from, std::int64_t) { return load(from); }
+};
+
+template <typename Row> constexpr bool from_cache = sizeof(typename Row::Value) == 2;
+
+/// The rows of one block of slots.
+template <typename Row> struct Block {
+    const typename Row::Value* keys[2];
+    const typename Row::Value* values;
+    std::int64_t key_strides[2], value_stride;
+    std::int64_t first, count; ///< slots
+};
+
 /// The state of one task while it runs: rows in scratch memory.
 struct Scratch {
     float* queries; ///< [heads][query_width]
     std::int64_t query_width;
     float* scores; ///< [4][token_block]
+    float* rows;   ///< decoded ones: [token_block] of each kind
 };
 
 template <bool bf16> void convert_row(const std::uint16_t* from, std::int64_t width, float* to) {
@@ -69,28 +96,63 @@ template <bool bf16> void convert_row(const std::uint16_t* from, std::int64_t wi
         store(to + i, load_tail<bf16>(from + i, i < width ? width - i : 0));
 }
 
-template <bool bf16> Scratch prepare(const AttendTask& task) {
-    const std::int64_t first = padded(task.parts[0].width);
-    Scratch scratch{task.scratch, first + padded(task.parts[1].width), nullptr};
+Scratch prepare(const AttendTask& task) {
+    const std::int64_t first = padded(task.parts[0].keys.width);
+    Scratch scratch{task.scratch, first + padded(task.parts[1].keys.width), nullptr, nullptr};
     scratch.scores = task.scratch + task.heads * scratch.query_width;
+    scratch.rows = scratch.scores + 4 * token_block;
     for (std::int64_t h = 0; h < task.heads; ++h) {
         float* row = scratch.queries + h * scratch.query_width;
         for (int part = 0; part < 2; ++part) {
-            const std::int64_t width = task.parts[part].width;
-            convert_row<bf16>(task.parts[part].q + h * width, width, row + (part == 0 ? 0 : first));
+            const std::int64_t width = task.parts[part].keys.width;
+            float* to = row + (part == 0 ? 0 : first);
+            task.bf16 ? convert_row<true>(task.parts[part].q + h * width, width, to)
+                      : convert_row<false>(task.parts[part].q + h * width, width, to);
         }
         task.maxima[h] = -__builtin_inff();
         task.sums[h] = 0;
-        for (std::int64_t i = 0; i < padded(task.value_width); ++i)
-            task.partial[h * padded(task.value_width) + i] = 0;
+        for (std::int64_t i = 0; i < padded(task.values.width); ++i)
+            task.partial[h * padded(task.values.width) + i] = 0;
     }
     return scratch;
 }
 
+/// Rows as they lie in the cache.
+template <bool bf16>
+Block<HalfRows<bf16>> load_block(const AttendTask& task, const Scratch&, HalfRows<bf16>,
+                                 std::int64_t first, std::int64_t count) {
+    const auto rows = [&](const StoredRows& plane) {
+        return static_cast<const std::uint16_t*>(plane.first) + first * plane.width;
+    };
+    return {{rows(task.parts[0].keys), rows(task.parts[1].keys)},
+            rows(task.values),
+            {task.parts[0].keys.width, task.parts[1].keys.width},
+            task.values.width,
+            first,
+            count};
+}
+
+/// Rows made into floats; the values of a latent cache are its keys.
+Block<FloatRows> load_block(const AttendTask& task, const Scratch& scratch, FloatRows,
+                            std::int64_t first, std::int64_t count) {
+    const StoredRows &keys = task.parts[0].keys, &ropes = task.parts[1].keys;
+    float* rope = scratch.rows + token_block * padded(keys.width);
+    float* values = rope + token_block * padded(ropes.width);
+    decode(keys, first, count, scratch.rows);
+    if (ropes.width > 0)
+        decode(ropes, first, count, rope);
+    if (task.values.first == keys.first)
+        values = scratch.rows;
+    else
+        decode(task.values, first, count, values);
+    return {{scratch.rows, rope},      values, {padded(keys.width), padded(ropes.width)},
+            padded(task.values.width), first,  count};
+}
+
 /// Adds one key part to the accumulators of `heads` query rows × `tokens` key rows.
-template <bool bf16, int heads, int tokens>
+template <typename Row, int heads, int tokens>
 KV_INLINE void add_dots(Floats* sums, const float* queries, std::int64_t query_width,
-                        const std::uint16_t* const* rows, std::int64_t width) {
+                        const typename Row::Value* const* rows, std::int64_t width) {
     std::int64_t i = 0;
     for (; i + lanes <= width; i += lanes) {
         Floats q[unsigned{heads}];
@@ -99,7 +161,7 @@ KV_INLINE void add_dots(Floats* sums, const float* queries, std::int64_t query_w
             q[h] = load(queries + h * query_width + i);
 #pragma GCC unroll 16
         for (int t = 0; t < tokens; ++t) {
-            const Floats key = load_floats<bf16>(rows[t] + i);
+            const Floats key = Row::vector(rows[t] + i);
 #pragma GCC unroll 16
             for (int h = 0; h < heads; ++h)
                 sums[h * tokens + t] += q[h] * key;
@@ -108,7 +170,7 @@ KV_INLINE void add_dots(Floats* sums, const float* queries, std::int64_t query_w
     if (i == width)
         return;
     for (int t = 0; t < tokens; ++t) {
-        const Floats key = load_tail<bf16>(rows[t] + i, width - i);
+        const Floats key = Row::tail(rows[t] + i, width - i);
         for (int h = 0; h < heads; ++h)
             sums[h * tokens + t] += load(queries + h * query_width + i) * key;
     }
@@ -117,45 +179,40 @@ KV_INLINE void add_dots(Floats* sums, const float* queries, std::int64_t query_w
 /// Memory is read one block ahead: the sums of a block take long enough to hide the way.
 constexpr std::int64_t ahead = token_block;
 
-KV_INLINE void fetch_row(const std::uint16_t* rows, std::int64_t width, std::int64_t slot) {
-    const char* row = reinterpret_cast<const char*>(rows + slot * width);
-    for (std::int64_t i = 0; i < 2 * width; i += 64)
+KV_INLINE void fetch_row(const StoredRows& rows, std::int64_t slot) {
+    const char* row = static_cast<const char*>(rows.first) + slot * rows.bytes;
+    for (std::int64_t i = 0; i < rows.bytes; i += 64)
         __builtin_prefetch(row + i, 0, 3);
 }
 
-KV_INLINE void fetch_ahead(const KeyPart& part, const AttendTask& task, std::int64_t slot) {
-    if (slot < task.last)
-        fetch_row(part.keys, part.width, slot);
-}
-
-/// Scores of `heads` query rows against slots first … first + count - 1.
-template <bool bf16, int heads>
-void score(const AttendTask& task, const Scratch& scratch, std::int64_t head, std::int64_t first,
-           std::int64_t count) {
+/// Scores of `heads` query rows against the slots of a block.
+template <typename Row, int heads>
+void score(const AttendTask& task, const Scratch& scratch, std::int64_t head,
+           const Block<Row>& block) {
     constexpr int tokens = lanes / heads;
     const float* queries = scratch.queries + head * scratch.query_width;
-    for (std::int64_t t = 0; t < count; t += tokens) {
+    for (std::int64_t t = 0; t < block.count; t += tokens) {
         Floats sums[lanes] = {};
         for (int part = 0; part < 2; ++part) {
-            const KeyPart& keys = task.parts[part];
-            const std::uint16_t* rows[unsigned{tokens}];
+            const typename Row::Value* rows[unsigned{tokens}];
             for (int i = 0; i < tokens;
                  ++i) { // past the end: the last row again, thrown away below
-                const std::int64_t slot = first + (t + i < count ? t + i : count - 1);
-                rows[i] = keys.keys + slot * keys.width;
+                const std::int64_t slot = t + i < block.count ? t + i : block.count - 1;
+                rows[i] = block.keys[part] + slot * block.key_strides[part];
             }
-            if (keys.width > 0)
-                add_dots<bf16, heads, tokens>(
-                    sums, queries + (part == 0 ? 0 : padded(task.parts[0].width)),
-                    scratch.query_width, rows, keys.width);
+            if (const std::int64_t width = task.parts[part].keys.width; width > 0)
+                add_dots<Row, heads, tokens>(
+                    sums, queries + (part == 0 ? 0 : padded(task.parts[0].keys.width)),
+                    scratch.query_width, rows, width);
         }
         float scores[unsigned{lanes}];
         store(scores, sum_each(sums) * task.scale);
         for (int h = 0; h < heads; ++h)
             __builtin_memcpy(scratch.scores + h * token_block + t, scores + h * tokens, tokens * 4);
-        if (head == 0)
+        if (from_cache<Row> && head == 0)
             for (int i = 0; i < tokens; ++i)
-                fetch_ahead(task.parts[0], task, first + t + i + ahead);
+                if (const std::int64_t slot = block.first + t + i + ahead; slot < task.last)
+                    fetch_row(task.parts[0].keys, slot);
     }
 }
 
@@ -182,11 +239,10 @@ KV_INLINE float soften(float* scores, std::int64_t count, float* maximum_so_far,
 
 /// partial = partial · factor + Σ weight · value, for `heads` rows and `vectors` vectors of
 /// columns.
-template <bool bf16, int heads, int vectors>
+template <typename Row, int heads, int vectors>
 KV_INLINE void add_values(const AttendTask& task, const Scratch& scratch, std::int64_t head,
-                          std::int64_t first, std::int64_t count, std::int64_t column,
-                          const float* factors) {
-    const std::int64_t stride = padded(task.value_width);
+                          const Block<Row>& block, std::int64_t column, const float* factors) {
+    const std::int64_t stride = padded(task.values.width);
     Floats sums[unsigned{heads}][unsigned{vectors}];
     float* rows = task.partial + head * stride + column;
 #pragma GCC unroll 16
@@ -194,15 +250,16 @@ KV_INLINE void add_values(const AttendTask& task, const Scratch& scratch, std::i
 #pragma GCC unroll 16
         for (int j = 0; j < vectors; ++j)
             sums[h][j] = load(rows + h * stride + j * lanes) * factors[h];
-    const std::uint16_t* values = task.values + first * task.value_width + column;
-    const bool fetch = head == 0 && column == 0 && task.values != task.parts[0].keys;
-    for (std::int64_t t = 0; t < count; ++t, values += task.value_width) {
-        if (fetch && first + t + ahead < task.last)
-            fetch_row(task.values, task.value_width, first + t + ahead);
+    const typename Row::Value* values = block.values + column;
+    const bool fetch = from_cache<Row> && head == 0 && column == 0 &&
+                       task.values.first != task.parts[0].keys.first;
+    for (std::int64_t t = 0; t < block.count; ++t, values += block.value_stride) {
+        if (fetch && block.first + t + ahead < task.last)
+            fetch_row(task.values, block.first + t + ahead);
         Floats value[unsigned{vectors}];
 #pragma GCC unroll 16
         for (int j = 0; j < vectors; ++j)
-            value[j] = load_floats<bf16>(values + j * lanes);
+            value[j] = Row::vector(values + j * lanes);
 #pragma GCC unroll 16
         for (int h = 0; h < heads; ++h)
 #pragma GCC unroll 16
@@ -217,61 +274,65 @@ KV_INLINE void add_values(const AttendTask& task, const Scratch& scratch, std::i
 }
 
 /// The last columns of a row that is no multiple of the vector length.
-template <bool bf16, int heads>
+template <typename Row, int heads>
 void add_value_tail(const AttendTask& task, const Scratch& scratch, std::int64_t head,
-                    std::int64_t first, std::int64_t count, std::int64_t column,
-                    const float* factors) {
-    const std::int64_t stride = padded(task.value_width);
+                    const Block<Row>& block, std::int64_t column, const float* factors) {
+    const std::int64_t stride = padded(task.values.width);
     for (int h = 0; h < heads; ++h) {
         float* row = task.partial + (head + h) * stride + column;
         Floats sum = load(row) * factors[h];
-        for (std::int64_t t = 0; t < count; ++t)
-            sum += load_tail<bf16>(task.values + (first + t) * task.value_width + column,
-                                   task.value_width - column) *
+        for (std::int64_t t = 0; t < block.count; ++t)
+            sum += Row::tail(block.values + t * block.value_stride + column,
+                             task.values.width - column) *
                    scratch.scores[h * token_block + t];
         store(row, sum);
     }
 }
 
-template <bool bf16, int heads>
+template <typename Row, int heads>
 void attend_block(const AttendTask& task, const Scratch& scratch, std::int64_t head,
-                  std::int64_t first, std::int64_t count) {
-    score<bf16, heads>(task, scratch, head, first, count);
+                  const Block<Row>& block) {
+    score<Row, heads>(task, scratch, head, block);
     float factors[unsigned{heads}];
     for (int h = 0; h < heads; ++h)
-        factors[h] = soften(scratch.scores + h * token_block, count, task.maxima + head + h,
+        factors[h] = soften(scratch.scores + h * token_block, block.count, task.maxima + head + h,
                             task.sums + head + h);
     constexpr int vectors = lanes == 16 || heads == 1 ? 4 : 2; // as many sums as registers allow
+    const std::int64_t width = task.values.width;
     std::int64_t column = 0;
-    for (; column + vectors * lanes <= task.value_width; column += vectors * lanes)
-        add_values<bf16, heads, vectors>(task, scratch, head, first, count, column, factors);
-    for (; column + lanes <= task.value_width; column += lanes)
-        add_values<bf16, heads, 1>(task, scratch, head, first, count, column, factors);
-    if (column < task.value_width)
-        add_value_tail<bf16, heads>(task, scratch, head, first, count, column, factors);
+    for (; column + vectors * lanes <= width; column += vectors * lanes)
+        add_values<Row, heads, vectors>(task, scratch, head, block, column, factors);
+    for (; column + lanes <= width; column += lanes)
+        add_values<Row, heads, 1>(task, scratch, head, block, column, factors);
+    if (column < width)
+        add_value_tail<Row, heads>(task, scratch, head, block, column, factors);
 }
 
-template <bool bf16> void attend_as(const AttendTask& task) {
-    const Scratch scratch = prepare<bf16>(task);
+template <typename Row> void attend_as(const AttendTask& task) {
+    const Scratch scratch = prepare(task);
     // Many heads read a block again and again, so it must stay in the first-level cache.
-    const std::int64_t row = task.parts[0].width + task.parts[1].width + task.value_width;
-    const std::int64_t block = row > 512 ? token_block / 2 : token_block;
-    for (std::int64_t first = task.first; first < task.last; first += block) {
-        const std::int64_t count = task.last - first < block ? task.last - first : block;
+    const std::int64_t row =
+        task.parts[0].keys.width + task.parts[1].keys.width + task.values.width;
+    const std::int64_t most = row > 512 ? token_block / 2 : token_block;
+    for (std::int64_t first = task.first; first < task.last; first += most) {
+        const std::int64_t count = task.last - first < most ? task.last - first : most;
+        const Block<Row> block = load_block(task, scratch, Row{}, first, count);
         std::int64_t head = 0;
         for (; head + 4 <= task.heads; head += 4)
-            attend_block<bf16, 4>(task, scratch, head, first, count);
+            attend_block<Row, 4>(task, scratch, head, block);
         for (; head + 2 <= task.heads; head += 2)
-            attend_block<bf16, 2>(task, scratch, head, first, count);
+            attend_block<Row, 2>(task, scratch, head, block);
         for (; head < task.heads; ++head)
-            attend_block<bf16, 1>(task, scratch, head, first, count);
+            attend_block<Row, 1>(task, scratch, head, block);
     }
 }
 
 } // namespace
 
 void attend(const AttendTask& task) {
-    task.bf16 ? attend_as<true>(task) : attend_as<false>(task);
+    if (task.decoded)
+        return attend_as<FloatRows>(task);
+    task.bf16 ? attend_as<HalfRows<true>>(task) : attend_as<HalfRows<false>>(task);
 }
 
 } // namespace kvcaliper::kernels::KVCALIPER_CPU_VARIANT

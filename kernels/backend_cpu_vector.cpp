@@ -77,6 +77,8 @@ extern const VectorKernels vector_kernels{KVCALIPER_CPU_VARIANT_NAME,
                                           conv,
                                           mamba2,
                                           delta,
+                                          encode,
+                                          decode,
                                           exponentials,
                                           checksum,
                                           normal_halves};

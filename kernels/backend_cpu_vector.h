@@ -4,6 +4,8 @@
 // own, so that no inline function compiled for a newer processor can replace one of an older build.
 #pragma once
 
+#include "kernels/formats.h"
+
 #include <cstdint>
 
 namespace kvcaliper::kernels {
@@ -13,26 +15,41 @@ inline constexpr std::int64_t scratch_padding = 16;
 /// Tokens scored together before their values are added.
 inline constexpr std::int64_t token_block = 64;
 
+/// Rows of a plane, one per slot.
+struct StoredRows {
+    const void* first;
+    std::int64_t width, bytes; ///< of a row
+    Format format;
+};
+
 /// One factor of the score: keys[slot][width] against q[head][width].
 struct KeyPart {
     const std::uint16_t* q;
-    const std::uint16_t* keys;
-    std::int64_t width;
+    StoredRows keys;
 };
 
 /// Query heads that share their keys, against slots first … last - 1.
 struct AttendTask {
-    KeyPart parts[2]; ///< the second has width 0 except for a latent cache
-    const std::uint16_t* values;
-    std::int64_t value_width;
+    KeyPart parts[2];  ///< the second has width 0 except for a latent cache
+    StoredRows values; ///< the first part's keys again for a latent cache
     std::int64_t heads;
     std::int64_t first, last;
     float scale;
-    bool bf16;
-    float* scratch; ///< attend_scratch_floats() of this task
+    bool bf16;      ///< of q
+    bool decoded;   ///< rows are no numbers like q: a block of them is made into floats first
+    float* scratch; ///< queries, scores and, where decoded, token_block rows of each kind
     float* partial; ///< [heads][padded value_width], unnormalised
     float* maxima;  ///< [heads]
     float* sums;    ///< [heads]
+};
+
+/// One row on its way into a plane.
+struct EncodeTask {
+    const void* source;
+    Element element; ///< of the source
+    std::int64_t width;
+    Format format; ///< not f16 or bf16
+    void* out;
 };
 
 /// Channels first … last - 1 of one sequence, count steps.
@@ -101,6 +118,9 @@ struct VectorKernels {
     void (*conv)(const ConvTask& task);
     void (*mamba2)(const Mamba2Task& task);
     void (*delta)(const DeltaTask& task);
+    void (*encode)(const EncodeTask& task);
+    /// Rows first … first + count - 1 as floats, each padded to scratch_padding.
+    void (*decode)(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out);
     /// exp of count values, for tests.
     void (*exponential)(const float* x, float* y, std::int64_t count);
     /// Reads everything once; the result only keeps the loads alive.

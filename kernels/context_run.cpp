@@ -20,6 +20,15 @@ std::string bytes_text(std::int64_t bytes) {
     return format_integer(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
+/// A quant may look like a guard byte, the scale in front of it never does: writes end with a
+/// block.
+GuardHits whole_elements(GuardHits hits, const BufferPlan& plan) {
+    const std::int64_t end = plan.predicted + hits.after;
+    if (hits.after > 0)
+        hits.after += (plan.element_size - end % plan.element_size) % plan.element_size;
+    return hits;
+}
+
 /// Above this many multiply-adds the reference looks at the first and the last sequence only.
 constexpr std::int64_t reference_budget = 8'000'000'000;
 
@@ -251,7 +260,7 @@ void ContextRun::check_buffers(ContextOutcome& outcome, Findings& findings) {
     int layer = -1;
     for (Buffer& buffer : buffers_) {
         check_cancelled();
-        const GuardHits hits = buffer.memory.guard_hits();
+        const GuardHits hits = whole_elements(buffer.memory.guard_hits(), buffer.plan);
         const std::int64_t untouched = buffer.memory.untouched_bytes(buffer.plan.element_size);
         report(buffer, hits, untouched, findings);
         Sample& sample = sample_of(outcome, buffer.plan);
@@ -335,6 +344,7 @@ void ContextRun::finish_group(ContextOutcome& outcome, int group) const {
                 sample.flops = costs[i].flops * attended;
                 sample.max_error = outcomes_[g].max_error;
                 sample.bound = driver.bound();
+                sample.quantisation_error = driver.quantisation_error(i);
             }
 }
 

@@ -10,12 +10,13 @@ namespace {
 
 std::vector<Plane> planes_of(const AttentionDims& d, std::int64_t tokens, const PlaneElements& e) {
     const std::int64_t slots = d.window ? std::min(tokens, *d.window) : tokens;
-    return {{"key", d.kv_heads, slots, d.key_width, e.key},
-            {"value", d.kv_heads, slots, d.value_width, e.value}};
+    return {{"key", d.kv_heads, slots, d.key_width, e.key, e.key_format},
+            {"value", d.kv_heads, slots, d.value_width, e.value, e.value_format}};
 }
 
 std::vector<Plane> planes_of(const LatentDims& d, std::int64_t tokens, const PlaneElements& e) {
-    return {{"latent", 1, tokens, d.rank, e.key}, {"rope_key", 1, tokens, d.rope_width, e.key}};
+    return {{"latent", 1, tokens, d.rank, e.key, e.key_format},
+            {"rope_key", 1, tokens, d.rope_width, e.key, e.key_format}};
 }
 
 /// A convolution of one column remembers nothing, so it has no plane.
@@ -56,11 +57,19 @@ std::vector<Plane> planes_of(const Dims&, std::int64_t, const PlaneElements&) {
 
 } // namespace
 
+std::optional<Format> cache_format(std::string_view name) {
+    for (const Format format : cache_formats)
+        if (name == name_of(format))
+            return format;
+    return std::nullopt;
+}
+
 std::int64_t extent_bytes(const Plane& plane, std::int64_t sequences) {
     const std::int64_t rows = checked_multiply(sequences, plane.rows);
-    const std::int64_t elements =
-        checked_multiply(checked_multiply(rows, plane.slots), plane.width);
-    return checked_multiply(elements, element_bytes(plane.element));
+    const FormatBlock block = block_of(plane.format);
+    const std::int64_t blocks =
+        checked_multiply(checked_multiply(rows, plane.slots), plane.width / block.elements);
+    return checked_multiply(blocks, block.bytes);
 }
 
 std::vector<Plane> layer_planes(const LayerPart& layer, std::int64_t tokens,

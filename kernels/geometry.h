@@ -7,18 +7,25 @@
 #include "kernels/views.h"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 namespace kvcaliper::kernels {
 
-/// The element types of the planes, from the formats that were asked for.
+/// The element types of the planes, from the formats that were asked for. Key and value are what
+/// rows come in before they are stored; queries come in the key's.
 struct PlaneElements {
     Element key = Element::bf16; ///< latent and rotary key too
     Element value = Element::bf16;
     Element conv = Element::bf16;
     Element state = Element::f32;
+    Format key_format = format_of(key);
+    Format value_format = format_of(value);
 };
+
+/// The cache format of that name, where kernels have it.
+std::optional<Format> cache_format(std::string_view name);
 
 /// One tensor of one layer and sequence: [rows][slots][width].
 struct Plane {
@@ -27,7 +34,8 @@ struct Plane {
     std::int64_t rows = 0;
     std::int64_t slots = 0;
     std::int64_t width = 0;
-    Element element = Element::bf16;
+    Element element = Element::bf16; ///< of what is written to it
+    Format format = format_of(element);
 };
 
 /// Bytes the kernels may touch in a plane of so many sequences. Throws Error on overflow.

@@ -62,8 +62,33 @@ struct SplitStep {
     std::int64_t score_width; ///< columns a score is made of
     std::int64_t value_width; ///< columns of an output row
     std::int64_t row_bytes;   ///< cache bytes read per slot and kv head
+    std::int64_t load_bytes;  ///< the same with every lane's loads counted
     std::int64_t element;
 };
+
+/// What the lanes load of a row: each its own quant, and all of them what they share.
+std::int64_t row_load_bytes(Format format, std::int64_t width) {
+    switch (format) {
+    case Format::q8_0:
+    case Format::q4_0:
+        return width * (1 + 2);
+    case Format::q5_0:
+        return width * (1 + 2 + 1);
+    case Format::q4_1:
+        return width * (1 + 2 + 2);
+    default:
+        return stored_row_bytes(format, width);
+    }
+}
+
+std::string row_refusal(Format format, std::int64_t width, const char* name) {
+    if (divides(format, width)) {
+        return {};
+    }
+    return "expected " + std::string(name) + " to be a multiple of the " +
+           std::to_string(block_of(format).elements) + " in a block of " + name_of(format) +
+           ", found " + std::to_string(width);
+}
 
 void shape_splits(LaunchPlan& plan, const SplitStep& step, const DeviceFacts& facts,
                   std::int64_t splits) {
@@ -87,7 +112,7 @@ void count_split_traffic(LaunchPlan& plan, const SplitStep& step) {
     plan.workspace_bytes = partials;
     plan.cache_bytes_read =
         step.sequences * step.kv_heads * plan.shape.head_tiles * step.valid * step.row_bytes;
-    plan.bytes_read = plan.cache_bytes_read + queries + partials;
+    plan.bytes_read = plan.cache_bytes_read / step.row_bytes * step.load_bytes + queries + partials;
     plan.bytes_written = partials + heads * step.value_width * kFloat;
     plan.flops = 2 * heads * step.valid * (step.score_width + step.value_width);
 }
@@ -142,12 +167,19 @@ LaunchPlan plan_append(const AppendView& view, const DeviceFacts& facts) {
     if (!plan.possible()) {
         return plan;
     }
+    if (!can_store(view.format, view.element)) {
+        return refused("expected rows of " + std::string(name_of(view.format)) + ", found " +
+                       name_of(format_of(view.element)));
+    }
+    if (const std::string reason = row_refusal(view.format, view.width, "width"); !reason.empty()) {
+        return refused(reason);
+    }
     plan.skip = std::max(std::int64_t{0}, view.count - view.slots);
     const std::int64_t rows = view.sequences * (view.count - plan.skip) * view.rows;
     // Enough blocks to fill the device several times over; each takes rows in turn.
     plan.grid = std::min(divide_up(rows, kBlockWarps), facts.multiprocessors * 32);
     plan.bytes_read = rows * view.width * element_bytes(view.element);
-    plan.bytes_written = plan.bytes_read;
+    plan.bytes_written = rows * stored_row_bytes(view.format, view.width);
     refuse_what_does_not_fit(plan, facts);
     return plan;
 }
@@ -174,13 +206,26 @@ LaunchPlan plan_attention(const AttentionView& view, const DeviceFacts& facts,
     if (!plan.possible()) {
         return plan;
     }
+    for (const std::string& reason :
+         {row_refusal(view.key_format, view.key_width, "key_width"),
+          row_refusal(view.value_format, view.value_width, "value_width")}) {
+        if (!reason.empty()) {
+            return refused(reason);
+        }
+    }
     const std::int64_t group = view.heads / view.kv_heads;
-    const std::int64_t element = element_bytes(view.element);
+    const Format plain = format_of(view.element);
+    plan.plain = view.key_format == plain && view.value_format == plain;
     plan.heads = group == 1 ? 1 : kGroupedHeads;
     plan.columns = columns_for(std::max(view.key_width, view.value_width));
     return plan_split(plan,
                       {view.sequences, view.kv_heads, group, view.valid, view.key_width,
-                       view.value_width, (view.key_width + view.value_width) * element, element},
+                       view.value_width,
+                       stored_row_bytes(view.key_format, view.key_width) +
+                           stored_row_bytes(view.value_format, view.value_width),
+                       row_load_bytes(view.key_format, view.key_width) +
+                           row_load_bytes(view.value_format, view.value_width),
+                       element_bytes(view.element)},
                       facts, splits);
 }
 
@@ -200,14 +245,21 @@ LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts, std:
     if (!plan.possible()) {
         return plan;
     }
-    const std::int64_t element = element_bytes(view.element);
+    for (const std::string& reason : {row_refusal(view.format, view.rank, "rank"),
+                                      row_refusal(view.format, view.rope_width, "rope_width")}) {
+        if (!reason.empty()) {
+            return refused(reason);
+        }
+    }
     const std::int64_t width = view.rank + view.rope_width;
+    plan.plain = view.format == format_of(view.element);
     plan.heads = kGroupedHeads;
     plan.columns = kLatentColumns;
-    return plan_split(
-        plan,
-        {view.sequences, 1, view.heads, view.valid, width, view.rank, width * element, element},
-        facts, splits);
+    return plan_split(plan,
+                      {view.sequences, 1, view.heads, view.valid, width, view.rank,
+                       stored_row_bytes(view.format, width), row_load_bytes(view.format, width),
+                       element_bytes(view.element)},
+                      facts, splits);
 }
 
 LaunchPlan plan_step(const Mamba1View& view, const DeviceFacts& facts) {

@@ -26,6 +26,7 @@ struct LaunchPlan {
     std::int64_t merge_shared_bytes = 0;
 
     SplitShape shape;      ///< attention only
+    bool plain = true;     ///< attention only: all numbers are of the queries' type
     unsigned columns = 0;  ///< columns (or rows of a state) per lane that the kernel is built for
     unsigned heads = 1;    ///< query heads per block
     std::int64_t skip = 0; ///< append only: leading tokens that would be overwritten at once

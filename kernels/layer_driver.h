@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -58,6 +59,9 @@ class LayerDriver {
     virtual std::vector<std::vector<double>> expected(std::int64_t sequence,
                                                       std::span<const std::int64_t> tokens) = 0;
     virtual double bound() const = 0;
+    /// How far the rows of a plane (by number) are from what was stored, where its format loses
+    /// anything.
+    virtual std::optional<double> quantisation_error(std::size_t) const { return std::nullopt; }
     /// Multiply-adds of one sequence's reference at that many tokens.
     virtual std::int64_t reference_cost(std::int64_t tokens) const = 0;
 

@@ -15,6 +15,16 @@ Element element_of(const NumericFormat& format) {
     return format.name == "f32" ? Element::f32 : Element::bf16; // others are refused before
 }
 
+/// What rows come in before they are stored so: f16, because it holds the generator's numbers
+/// exactly.
+Element source_of(Format format) {
+    return format == Format::bf16 ? Element::bf16 : Element::f16;
+}
+
+Format format_of(const NumericFormat& format) {
+    return cache_format(format.name).value_or(Format::bf16); // others are refused before
+}
+
 /// A plane and the part of the layer it belongs to.
 struct PartPlane {
     int part;
@@ -133,8 +143,13 @@ template <typename Dims> IoPlan io_of(const Dims&, const PlaneElements&, std::in
 } // namespace
 
 PlaneElements plane_elements(const CacheFormats& formats) {
-    return {element_of(*formats.k), element_of(*formats.v), element_of(*formats.conv),
-            element_of(*formats.state)};
+    const Format key = format_of(*formats.k), value = format_of(*formats.v);
+    return {source_of(key),
+            source_of(value),
+            element_of(*formats.conv),
+            element_of(*formats.state),
+            key,
+            value};
 }
 
 std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t tokens) {
@@ -145,7 +160,7 @@ std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t 
     for (BufferPlan& buffer : buffers)
         if (buffer.plane) {
             buffer.extent = extent_bytes(*buffer.plane, request.sequences);
-            buffer.element_size = element_bytes(buffer.plane->element);
+            buffer.element_size = block_of(buffer.plane->format).bytes;
         }
     return buffers;
 }

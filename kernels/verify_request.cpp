@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "kernels/state_layout.h"
+#include "kernels/geometry.h"
 
 #include <algorithm>
 #include <set>
@@ -44,6 +45,18 @@ void refuse_format(std::set<std::string>& reasons, const NumericFormat& format,
     if (std::find(kernels.begin(), kernels.end(), format.name) == kernels.end())
         reasons.insert("no kernel for " + std::string(format.name) + " yet (" + std::string(use) +
                        ")");
+}
+
+/// A plane of attention rows: its format must have a kernel and divide the row.
+void refuse_rows(std::set<std::string>& reasons, const NumericFormat& format, std::int64_t width,
+                 const std::string& use) {
+    const std::optional<Format> known = cache_format(format.name);
+    if (!known)
+        reasons.insert("no kernel for " + std::string(format.name) + " yet (" + use + ")");
+    else if (!divides(*known, width))
+        reasons.insert("no kernel for " + use + " of " + std::to_string(width) + " in " +
+                       std::string(format.name) + ": blocks of " +
+                       std::to_string(block_of(*known).elements));
 }
 
 } // namespace
@@ -121,21 +134,22 @@ void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
                  const CacheFormats& formats) {
     switch (part.kind) {
     case LayerKind::full_attention:
-    case LayerKind::sliding_attention:
-        refuse_format(reasons, *formats.k, {"f16", "bf16"}, "keys");
-        refuse_format(reasons, *formats.v, {"f16", "bf16"}, "values");
-        if (formats.k->name != formats.v->name)
-            reasons.insert("no kernel for keys and values of different formats yet (" +
-                           std::string(formats.k->name) + " and " + std::string(formats.v->name) +
-                           ")");
-        if (std::get<AttentionDims>(part.dims).index_width > 0)
+    case LayerKind::sliding_attention: {
+        const auto& dims = std::get<AttentionDims>(part.dims);
+        refuse_rows(reasons, *formats.k, dims.key_width, "keys");
+        refuse_rows(reasons, *formats.v, dims.value_width, "values");
+        if (dims.index_width > 0)
             reasons.insert("no kernel for index keys yet");
         return;
-    case LayerKind::mla:
-        refuse_format(reasons, *formats.k, {"f16", "bf16"}, "latent");
-        if (std::get<LatentDims>(part.dims).index_width > 0)
+    }
+    case LayerKind::mla: {
+        const auto& dims = std::get<LatentDims>(part.dims);
+        refuse_rows(reasons, *formats.k, dims.rank, "latent");
+        refuse_rows(reasons, *formats.k, dims.rope_width, "rotary keys");
+        if (dims.index_width > 0)
             reasons.insert("no kernel for index keys yet");
         return;
+    }
     case LayerKind::mamba1:
         refuse_format(reasons, *formats.conv, {"f16", "bf16"}, "convolution history");
         refuse_format(reasons, *formats.state, {"f32"}, "recurrent state");

@@ -33,7 +33,7 @@ JsonValue to_json(const VerifyRequest& request);
 /// Throws Error for contexts, steps and sequences that make no sense together.
 void check_request(const VerifyRequest& request);
 
-/// Why no kernel can run this request yet ("no kernel for q8_0 yet"), or nothing.
+/// Why no kernel can run this request yet ("no kernel for mxfp4 yet (keys)"), or nothing.
 std::vector<std::string> unsupported(const VerifyRequest& request);
 
 } // namespace kvcaliper::kernels

@@ -115,6 +115,8 @@ JsonValue to_json(const Sample& sample) {
     json.set("flops", sample.flops);
     json.set("max_error", number(sample.max_error));
     json.set("bound", number(sample.bound));
+    if (sample.quantisation_error)
+        json.set("quantisation_error", number(sample.quantisation_error));
     if (!sample.note.empty())
         json.set("note", sample.note);
     return json;

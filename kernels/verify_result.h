@@ -34,6 +34,8 @@ struct Sample {
     std::int64_t flops = 0;
     std::optional<double> max_error; ///< worst head of the representative layer
     std::optional<double> bound;
+    /// Of the stored rows against what was stored, relative; no part of any verdict.
+    std::optional<double> quantisation_error;
     std::string note;
     int shape = -1; ///< which group of equal layers; not part of the JSON
 };

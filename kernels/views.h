@@ -3,23 +3,21 @@
 // native CPU backend all take them. Every offset computed from them is 64-bit.
 #pragma once
 
+#include "kernels/formats.h"
+
 #include <cstdint>
 
 namespace kvcaliper::kernels {
 
-enum class Element : std::int32_t { f16, bf16, f32 };
-
-constexpr std::int64_t element_bytes(Element element) {
-    return element == Element::f32 ? 4 : 2;
-}
-
 /// Writes tokens first … first + count - 1 into one plane; position p goes to slot p mod slots, so
-/// a plane with slots >= tokens is contiguous and a smaller one is a sliding-window ring.
+/// a plane with slots >= tokens is contiguous and a smaller one is a sliding-window ring. Each row
+/// is stored in the plane's format on its own.
 struct AppendView {
     const void* source; ///< [sequences][count][rows][width]
     void* plane;        ///< [sequences][rows][slots][width]
     std::int64_t sequences, rows, width, slots, first, count;
-    Element element;
+    Element element;                    ///< of the source
+    Format format = format_of(element); ///< of the plane
 };
 
 /// One decode step of attention for one layer: softmax(scale · q Kᵀ) V over `valid` slots. The
@@ -32,7 +30,9 @@ struct AttentionView {
     float* out;    ///< [sequences][heads][value_width]
     std::int64_t sequences, heads, kv_heads, key_width, value_width, slots, valid;
     float scale;
-    Element element; ///< f16 or bf16, of q, k and v
+    Element element; ///< f16 or bf16, of q
+    Format key_format = format_of(element);
+    Format value_format = format_of(element);
 };
 
 /// One decode step of multi-head latent attention on the latent itself (absorbed form):
@@ -45,7 +45,8 @@ struct LatentView {
     float* out;           ///< [sequences][heads][rank]
     std::int64_t sequences, heads, rank, rope_width, slots, valid;
     float scale;
-    Element element; ///< f16 or bf16
+    Element element;                    ///< f16 or bf16, of the queries
+    Format format = format_of(element); ///< of latent and rope
 };
 
 /// `count` decode steps of Mamba-1 for one layer, in order:

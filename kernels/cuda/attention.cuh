@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split decode attention over separate key and value planes. A warp takes a few slots at a time,
+// Split decode attention over separate key and value planes, T being the type of all numbers or
+// AnyFormat. A warp takes a few slots at a time,
 // its lanes share the columns, and each row it loads serves up to Heads query heads.
 #pragma once
 
+#include "kernels/cuda/planes.cuh"
 #include "kernels/cuda/split.cuh"
 #include "kernels/views.h"
 
@@ -11,24 +13,10 @@ inline namespace KVCALIPER_SIMT_BUILD {
 
 /// Query rows that do not exist are zero: their scores are computed and never used.
 template <class T, unsigned Columns, unsigned Heads>
-SIMT_DEVICE void load_queries(float (&q)[Heads][Columns], const T* base, std::int64_t width,
-                              const BlockPlace& at) {
-    SIMT_UNROLL
-    for (unsigned head = 0; head < Heads; ++head) {
-        load_row<Columns>(q[head], base + (at.first_head + head) * width,
-                          head < at.heads ? width : 0);
-    }
-}
-
-/// The rows of slots first … first + Chunk - 1; slots from `end` on are zero and not read, because
-/// what they hold may be NaN and 0 · NaN is NaN.
-template <class T, unsigned Columns, unsigned Chunk>
-SIMT_DEVICE void load_rows(float (&rows)[Chunk][Columns], const T* plane, std::int64_t first,
-                           std::int64_t end, std::int64_t width) {
-    SIMT_UNROLL
-    for (unsigned j = 0; j < Chunk; ++j) {
-        load_row<Columns>(rows[j], plane + (first + j) * width, first + j < end ? width : 0);
-    }
+SIMT_DEVICE void load_queries(float (&q)[Heads][Columns], const void* base, std::int64_t width,
+                              Element element, const BlockPlace& at) {
+    const PlaneRows rows = plane_at(base, 0, 0, width, format_of(element));
+    load_rows<T>(q, rows, at.first_head, at.first_head + at.heads);
 }
 
 /// Scores a chunk of key rows, `left` of which exist, and turns the scores into weights.
@@ -67,21 +55,22 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
     SIMT_DYN_SHARED(float, shared);
     BlockPlace at;
     at.find(view.kv_heads, view.heads / view.kv_heads, view.valid, Heads, shape);
-    const std::int64_t plane = (at.sequence * view.kv_heads + at.kv_head) * view.slots;
-    const T* const keys = static_cast<const T*>(view.k) + plane * view.key_width;
-    const T* const values = static_cast<const T*>(view.v) + plane * view.value_width;
+    const std::int64_t plane = at.sequence * view.kv_heads + at.kv_head;
+    const PlaneRows keys = plane_at(view.k, plane, view.slots, view.key_width, view.key_format);
+    const PlaneRows values =
+        plane_at(view.v, plane, view.slots, view.value_width, view.value_format);
 
     float q[Heads][Columns];
-    load_queries(q, static_cast<const T*>(view.q), view.key_width, at);
+    load_queries<T>(q, view.q, view.key_width, view.element, at);
     RunningSoftmax<Columns> softmax[Heads];
     clear_all(softmax);
     for (std::int64_t slot = at.begin + warp_index() * Chunk; slot < at.end;
          slot += kBlockWarps * Chunk) {
         float rows[Chunk][Columns];
         float weights[Heads][Chunk];
-        load_rows(rows, keys, slot, at.end, view.key_width);
+        load_rows<T>(rows, keys, slot, at.end);
         weigh_rows(weights, softmax, q, rows, at.end - slot, log2_scale);
-        load_rows(rows, values, slot, at.end, view.value_width);
+        load_rows<T>(rows, values, slot, at.end);
         add_rows(softmax, weights, rows);
     }
     merge_block(softmax, shared, at, view.value_width, shape.splits, partials);

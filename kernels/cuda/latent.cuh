@@ -16,28 +16,29 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
     SIMT_DYN_SHARED(float, shared);
     BlockPlace at;
     at.find(1, view.heads, view.valid, Heads, shape);
-    const std::int64_t plane = at.sequence * view.slots;
-    const T* const latents = static_cast<const T*>(view.latent) + plane * view.rank;
-    const T* const ropes = static_cast<const T*>(view.rope) + plane * view.rope_width;
+    const PlaneRows latents =
+        plane_at(view.latent, at.sequence, view.slots, view.rank, view.format);
+    const PlaneRows ropes =
+        plane_at(view.rope, at.sequence, view.slots, view.rope_width, view.format);
 
     float q_latent[Heads][Columns];
     float q_rope[Heads][RopeColumns];
-    load_queries(q_latent, static_cast<const T*>(view.q_latent), view.rank, at);
-    load_queries(q_rope, static_cast<const T*>(view.q_rope), view.rope_width, at);
+    load_queries<T>(q_latent, view.q_latent, view.rank, view.element, at);
+    load_queries<T>(q_rope, view.q_rope, view.rope_width, view.element, at);
     RunningSoftmax<Columns> softmax[Heads];
     clear_all(softmax);
     for (std::int64_t slot = at.begin + warp_index(); slot < at.end; slot += kBlockWarps) {
-        float latent[Columns];
-        float rope[RopeColumns];
-        load_row<Columns>(latent, latents + slot * view.rank, view.rank);
-        load_row<RopeColumns>(rope, ropes + slot * view.rope_width, view.rope_width);
+        float latent[1][Columns];
+        float rope[1][RopeColumns];
+        load_rows<T>(latent, latents, slot, at.end);
+        load_rows<T>(rope, ropes, slot, at.end);
         SIMT_UNROLL
         for (unsigned head = 0; head < Heads; ++head) {
-            const float dot = dot_columns<Columns>(q_latent[head], latent) +
-                              dot_columns<RopeColumns>(q_rope[head], rope);
+            const float dot = dot_columns<Columns>(q_latent[head], latent[0]) +
+                              dot_columns<RopeColumns>(q_rope[head], rope[0]);
             float score = log2_scale * warp_sum(dot);
             softmax[head].template weigh<1>(&score);
-            softmax[head].add(score, latent);
+            softmax[head].add(score, latent[0]);
         }
     }
     merge_block(softmax, shared, at, view.rank, shape.splits, partials);

@@ -7,6 +7,7 @@
 #include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/conv.cuh"
 #include "kernels/cuda/delta.cuh"
+#include "kernels/cuda/encode.cuh"
 #include "kernels/cuda/latent.cuh"
 #include "kernels/cuda/mamba1.cuh"
 #include "kernels/cuda/mamba2.cuh"
@@ -42,11 +43,13 @@ inline void merge(const LaunchPlan& plan, float* out, std::int64_t width, const 
            partials, out, plan.shape.splits, width);
 }
 
-/// Chunk: rows in flight per warp. Wide rows take fewer, so that all fits into registers.
+/// Chunk: rows in flight per warp. Wide rows take fewer, so that all fits into registers; the
+/// widest in any format half as many again.
 template <class T, unsigned Columns, unsigned Heads>
 void attend_as(const AttentionView& view, const LaunchPlan& plan, float* partials,
                const LaunchSite& site) {
-    constexpr unsigned chunk = Columns * Heads > 16 ? 2 : 4;
+    constexpr unsigned plain = Columns * Heads > 16 ? 2 : 4;
+    constexpr unsigned chunk = Columns == 16 && std::is_same_v<T, AnyFormat> ? plain / 2 : plain;
     launch(attend_split<T, Columns, Heads, chunk>, plan.grid, kBlockThreads, plan.shared_bytes,
            site.stream, view, plan.shape, log2_scale(view.scale), partials);
 }
@@ -80,7 +83,9 @@ inline void run(const AttentionView& view, void* workspace, const LaunchSite& si
     const LaunchPlan plan = plan_attention(view, site.facts, site.splits);
     accepted(plan, "attention");
     auto* const partials = static_cast<float*>(workspace);
-    if (view.element == Element::f16) {
+    if (!plan.plain) {
+        attend_heads<AnyFormat>(view, plan, partials, site);
+    } else if (view.element == Element::f16) {
         attend_heads<F16>(view, plan, partials, site);
     } else {
         attend_heads<Bf16>(view, plan, partials, site);
@@ -100,7 +105,9 @@ inline void run(const LatentView& view, void* workspace, const LaunchSite& site)
     const LaunchPlan plan = plan_attention(view, site.facts, site.splits);
     accepted(plan, "latent attention");
     auto* const partials = static_cast<float*>(workspace);
-    if (view.element == Element::f16) {
+    if (!plan.plain) {
+        attend_latent<AnyFormat>(view, plan, partials, site);
+    } else if (view.element == Element::f16) {
         attend_latent<F16>(view, plan, partials, site);
     } else {
         attend_latent<Bf16>(view, plan, partials, site);
@@ -108,12 +115,28 @@ inline void run(const LatentView& view, void* workspace, const LaunchSite& site)
     merge(plan, view.out, view.rank, partials, site);
 }
 
+using AppendKernel = void (*)(AppendView, std::int64_t);
+
+inline AppendKernel append_kernel(const AppendView& view) {
+    if (view.format == format_of(view.element)) {
+        return element_bytes(view.element) == 4 ? append_rows<std::uint32_t>
+                                                : append_rows<std::uint16_t>;
+    }
+    switch (view.element) {
+    case Element::f16:
+        return encode_rows<F16>;
+    case Element::bf16:
+        return encode_rows<Bf16>;
+    default:
+        return encode_rows<float>;
+    }
+}
+
 inline void run(const AppendView& view, const LaunchSite& site) {
     const LaunchPlan plan = plan_append(view, site.facts);
     accepted(plan, "append");
-    const bool wide = element_bytes(view.element) == 4;
-    launch(wide ? append_rows<std::uint32_t> : append_rows<std::uint16_t>, plan.grid, kBlockThreads,
-           plan.shared_bytes, site.stream, view, plan.skip);
+    launch(append_kernel(view), plan.grid, kBlockThreads, plan.shared_bytes, site.stream, view,
+           plan.skip);
 }
 
 inline void run(const Mamba1View& view, const LaunchSite& site) {

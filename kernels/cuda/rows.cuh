@@ -48,6 +48,15 @@ template <unsigned Columns> SIMT_DEVICE float dot_columns(const float* left, con
     return sum;
 }
 
+/// The largest over the lanes of a warp.
+SIMT_DEVICE float warp_largest(float value) {
+    SIMT_UNROLL
+    for (int bits = 16; bits > 0; bits /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, bits));
+    }
+    return value;
+}
+
 /// The sum over the lanes of a warp, the same bits in every lane.
 SIMT_DEVICE float warp_sum(float value) {
     SIMT_UNROLL

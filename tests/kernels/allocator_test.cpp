@@ -57,6 +57,18 @@ TEST_F(AllocatorTest, CountsElementsThatWereNeverWritten) {
     EXPECT_EQ(buffer.untouched_bytes(4), 8);
 }
 
+TEST_F(AllocatorTest, CountsBlocksThatWereNeverWrittenAndNoBytesThatLookSo) {
+    const std::int64_t blocks = 300'000; // more than one piece of memory is looked at
+    const GuardedBuffer buffer = allocator_.allocate("key", 34 * blocks + 20);
+    auto* bytes = buffer.as<unsigned char>();
+    EXPECT_EQ(buffer.untouched_bytes(34), 34 * blocks + 20);
+    for (std::int64_t i = 0; i < blocks; ++i)
+        bytes[34 * i + 1] = 0x3c; // of the scale; the quants stay -1
+    EXPECT_EQ(buffer.untouched_bytes(34), 20);
+    bytes[34 * 200'000 + 1] = 0xff;
+    EXPECT_EQ(buffer.untouched_bytes(34), 34 + 20);
+}
+
 TEST_F(AllocatorTest, ABufferWithoutAPredictionHasRoomForItsKernel) {
     const GuardedBuffer buffer = allocator_.allocate("rope_key", 0, 10'000);
     EXPECT_EQ(buffer.bytes(), 0);

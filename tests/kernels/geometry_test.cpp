@@ -49,6 +49,10 @@ TEST(Geometry, PlanesFollowFromTheDimensions) {
 
 TEST(Geometry, ExtentsAreExactAndNeverWrap) {
     EXPECT_EQ(extent_bytes({"key", 8, 100, 128, Element::bf16}, 3), 3 * 8 * 100 * 128 * 2);
+    EXPECT_EQ(extent_bytes({"key", 8, 100, 128, Element::f16, Format::q8_0}, 3),
+              3 * 8 * 100 * 4 * 34);
+    EXPECT_EQ(extent_bytes({"value", 8, 100, 128, Element::f16, Format::q4_0}, 1),
+              8 * 100 * 4 * 18);
     EXPECT_ANY_THROW(extent_bytes({"key", 1LL << 31, 1LL << 31, 128, Element::f32}, 1));
 }
 
@@ -57,6 +61,7 @@ TEST(Geometry, DoesNotKnowThePrediction) {
     for (const char* file : {"kernels/geometry.h", "kernels/geometry.cpp", "kernels/reference.h",
                              "kernels/reference.cpp", "kernels/reference_mamba1.cpp",
                              "kernels/reference_state.h", "kernels/reference_state.cpp",
+                             "kernels/reference_formats.cpp", "kernels/formats.h",
                              "kernels/generator.h", "kernels/generator.cpp", "core/layer_plan.h"}) {
         std::ifstream in(std::string(KVCALIPER_SOURCE_DIR "/") + file);
         std::stringstream text;
@@ -64,6 +69,7 @@ TEST(Geometry, DoesNotKnowThePrediction) {
         ASSERT_FALSE(text.str().empty()) << file;
         EXPECT_EQ(text.str().find("cache_spec"), std::string::npos) << file;
         EXPECT_EQ(text.str().find("component_bytes"), std::string::npos) << file;
+        EXPECT_EQ(text.str().find("numeric_format"), std::string::npos) << file;
     }
 }
 

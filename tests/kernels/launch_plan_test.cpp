@@ -34,6 +34,7 @@ LatentView latent(std::int64_t heads, std::int64_t valid) {
     view.valid = valid;
     view.scale = 1.0f;
     view.element = Element::bf16;
+    view.format = Format::bf16;
     return view;
 }
 
@@ -142,6 +143,18 @@ TEST(Refusal, NamesTheDimensionTheLimitAndWhatWasFound) {
     view.element = Element::f32;
     EXPECT_EQ(plan_attention(view, kH200).refusal, "expected f16 or bf16 attention, found f32");
     EXPECT_EQ(plan_step(mamba(257), kH200).refusal, "expected state_size from 1 to 256, found 257");
+}
+
+TEST(Refusal, NamesTheFormatThatARowDoesNotFit) {
+    AttentionView view = attention(1, 8, 2, 80, 9);
+    view.value_format = Format::q4_0;
+    EXPECT_EQ(plan_attention(view, kH200).refusal,
+              "expected value_width to be a multiple of the 32 in a block of q4_0, found 80");
+    const AppendView append{nullptr, nullptr, 1, 1, 48, 4, 0, 1, Element::bf16, Format::q8_0};
+    EXPECT_EQ(plan_append(append, kH200).refusal,
+              "expected width to be a multiple of the 32 in a block of q8_0, found 48");
+    const AppendView narrowed{nullptr, nullptr, 1, 1, 48, 4, 0, 1, Element::bf16, Format::f16};
+    EXPECT_EQ(plan_append(narrowed, kH200).refusal, "expected rows of f16, found bf16");
 }
 
 TEST(Refusal, CoversWhatTheDeviceCannotHold) {

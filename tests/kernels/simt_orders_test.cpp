@@ -67,6 +67,22 @@ TEST(SimtOrders, AppendGivesTheSameBitsWhenTheRingIsOverrun) {
     });
 }
 
+TEST(SimtOrders, QuantisingAppendsGiveTheSameBits) {
+    for (const Format format : {Format::q8_0, Format::q4_0, Format::q5_0, Format::q4_1}) {
+        const Values source = normal_values(2 * 33 * 3 * 64, 4, Element::f16);
+        expect_same_bits(0, [&](Backend& backend) {
+            const Memory from(backend, source, Element::f16);
+            const Memory to(backend, 2 * 3 * 6 * stored_row_bytes(format, 64));
+            backend.append({from.get(), to.get(), 2, 3, 64, 6, 5, 33, Element::f16, format});
+            Values bytes;
+            for (const std::byte byte : to.bytes()) {
+                bytes.push_back(static_cast<double>(byte));
+            }
+            return bytes;
+        });
+    }
+}
+
 /// Twice the gate of a single result: both may be off.
 constexpr double kSplitGate = 4e-6;
 
@@ -139,6 +155,48 @@ TEST(SimtTraffic, LatentAttentionMovesWhatThePlanSays) {
     const LatentData data = latent_data(view, 8);
     expect_traffic(traffic(options, [&](Backend& b) { run_step(b, view, data); }),
                    plan_attention(view, options.facts));
+}
+
+TEST(SimtTraffic, QuantisedCachesMoveWhatThePlanSays) {
+    const EmulatedOptions options;
+    const auto backend = make_emulated_backend();
+    for (const Format key : cache_formats) {
+        for (const Format value : cache_formats) {
+            AttentionView view = attention_view(6, 2, 96, 50);
+            view.key_format = key;
+            view.value_format = value;
+            const Memory q(*backend, std::vector<std::byte>(6 * 96 * 2));
+            const Memory k(*backend, std::vector<std::byte>(2 * 50 * 96 * 4));
+            const Memory out(*backend, 6 * 96 * 4);
+            const Memory workspace(*backend, backend->workspace_bytes(view));
+            view.q = q.get();
+            view.k = view.v = k.get();
+            view.out = out.floats();
+            const LaunchPlan plan = plan_attention(view, options.facts);
+            EXPECT_EQ(plan.plain, key == Format::f16 && value == Format::f16);
+            EXPECT_EQ(plan.cache_bytes_read,
+                      2 * 50 * (stored_row_bytes(key, 96) + stored_row_bytes(value, 96)));
+            expect_traffic(traffic(options, [&](Backend& b) { b.attend(view, workspace.get()); }),
+                           plan);
+        }
+    }
+}
+
+TEST(SimtTraffic, QuantisingAppendsMoveWhatThePlanSays) {
+    const EmulatedOptions options;
+    const auto backend = make_emulated_backend();
+    for (const Format format : cache_formats) {
+        if (!can_store(format, Element::f16)) {
+            continue;
+        }
+        const Memory source(*backend, 2 * 33 * 3 * 64 * 2);
+        const Memory plane(*backend, 2 * 3 * 6 * stored_row_bytes(format, 64));
+        const AppendView view{source.get(), plane.get(), 2, 3, 64, 6, 5, 33, Element::f16, format};
+        const simt::Stats counted = traffic(options, [&](Backend& b) { b.append(view); });
+        EXPECT_EQ(counted.bytes_written, 2 * 3 * 6 * stored_row_bytes(format, 64));
+        EXPECT_EQ(counted.bytes_written, plan_append(view, options.facts).bytes_written);
+        EXPECT_EQ(counted.bytes_read, plan_append(view, options.facts).bytes_read);
+    }
 }
 
 TEST(SimtTraffic, MambaMovesWhatThePlanSays) {

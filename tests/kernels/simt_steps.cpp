@@ -73,6 +73,7 @@ AttentionView attention_view(std::int64_t heads, std::int64_t kv_heads, std::int
     view.valid = valid;
     view.scale = 1.0f / std::sqrt(static_cast<float>(width));
     view.element = element;
+    view.key_format = view.value_format = format_of(element);
     return view;
 }
 
@@ -87,6 +88,7 @@ LatentView latent_view(std::int64_t heads, std::int64_t rank, std::int64_t rope,
     view.valid = valid;
     view.scale = 1.0f / std::sqrt(static_cast<float>(rank + rope));
     view.element = element;
+    view.format = format_of(element);
     return view;
 }
 

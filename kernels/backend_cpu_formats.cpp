@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows into and out of the formats of a cache. Built without contracting products and sums, so that
+// every build stores the same bytes.
+#include "kernels/backend_cpu_simd.h"
+
+namespace kvcaliper::kernels::KVCALIPER_CPU_VARIANT {
+namespace {
+
+constexpr int block = 32;
+constexpr int vectors = block / lanes;
+
+typedef std::int8_t Bytes __attribute__((vector_size(lanes)));
+typedef std::uint8_t UnsignedBytes __attribute__((vector_size(lanes)));
+
+// Spelled out where the compiler would take the bytes one by one.
+KV_INLINE Ints widen(Bytes bytes) {
+#if defined(__AVX512F__)
+    return (Ints)_mm512_maskz_cvtepi8_epi32(0xffff, (__m128i)bytes);
+#elif defined(__AVX2__)
+    return (Ints)_mm256_cvtepi8_epi32(_mm_cvtsi64_si128((long long)bytes));
+#else
+    return __builtin_convertvector(bytes, Ints);
+#endif
+}
+
+KV_INLINE Words widen(UnsignedBytes bytes) {
+#if defined(__AVX512F__)
+    return (Words)_mm512_maskz_cvtepu8_epi32(0xffff, (__m128i)bytes);
+#elif defined(__AVX2__)
+    return (Words)_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)bytes));
+#else
+    return __builtin_convertvector(bytes, Words);
+#endif
+}
+
+/// Exact, and without a branch: the sign of a scale can not be foreseen.
+KV_INLINE float half_to_float(std::uint16_t half) {
+    const std::uint32_t magnitude = (half & 0x7fffu) << 13;
+    float value;
+    __builtin_memcpy(&value, &magnitude, 4);
+    value *= 0x1p112f;
+    std::uint32_t bits;
+    __builtin_memcpy(&bits, &value, 4);
+    bits |= (magnitude >= 0x0f800000u ? 0x7f800000u : 0u) | (half & 0x8000u) << 16;
+    __builtin_memcpy(&value, &bits, 4);
+    return value;
+}
+
+/// To nearest, ties to even; a scale is always below 65504.
+KV_INLINE std::uint16_t float_to_half(float value) {
+    std::uint32_t bits;
+    __builtin_memcpy(&bits, &value, 4);
+    const std::uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
+    std::uint32_t half = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
+    if (magnitude < 0x38800000u) { // below 2^-14 the adder rounds to a multiple of 2^-24
+        const float shifted = (value < 0 ? -value : value) + 0.5f;
+        __builtin_memcpy(&half, &shifted, 4);
+        half &= 0x7fffu;
+    }
+    return static_cast<std::uint16_t>(sign | half);
+}
+
+template <typename T> KV_INLINE T load_as(const unsigned char* from) {
+    T value;
+    __builtin_memcpy(&value, from, sizeof value);
+    return value;
+}
+
+template <typename T> KV_INLINE void store_as(unsigned char* to, T value) {
+    __builtin_memcpy(to, &value, sizeof value);
+}
+
+KV_INLINE Floats magnitude_of(Floats x) {
+    return (Floats)((Words)x & 0x7fffffffu);
+}
+
+/// The 32 numbers of one block, and what its quants are made from.
+struct Numbers {
+    Floats x[vectors];
+
+    KV_INLINE float size() const {
+        Floats best = magnitude_of(x[0]);
+        for (int j = 1; j < vectors; ++j)
+            best = maximum(magnitude_of(x[j]), best);
+        return largest(best);
+    }
+    /// Of the numbers of the greatest size the first.
+    KV_INLINE float greatest() const {
+        Floats high = x[0], low = -x[0];
+        for (int j = 1; j < vectors; ++j) {
+            high = maximum(x[j], high);
+            low = maximum(-x[j], low);
+        }
+        const float above = largest(high), below = largest(low);
+        if (above != below)
+            return above > below ? above : -below;
+        float values[unsigned{block}];
+        __builtin_memcpy(values, x, sizeof values);
+        int i = 0;
+        while (i + 1 < block && values[i] != above && values[i] != -above)
+            ++i;
+        return values[i];
+    }
+};
+
+KV_INLINE float inverse(float d) {
+    return d != 0 ? 1.0f / d : 0.0f;
+}
+
+/// Halves away from zero.
+KV_INLINE Ints nearest(Floats t) {
+    const Ints whole = __builtin_convertvector(t, Ints);
+    const Floats rest = t - __builtin_convertvector(whole, Floats);
+    return whole - (Ints)(rest >= 0.5f) + (Ints)(rest <= -0.5f);
+}
+
+/// Floors what is not negative, at most `most`.
+KV_INLINE Ints quant(Floats t, int most) {
+    const Ints whole = __builtin_convertvector(t, Ints);
+    return whole > most ? Ints{} + most : whole;
+}
+
+void encode_q8_0(const Numbers& numbers, unsigned char* out) {
+    const float d = numbers.size() / 127.0f, by = inverse(d);
+    store_as(out, float_to_half(d));
+    for (int j = 0; j < vectors; ++j)
+        store_as(out + 2 + j * lanes, __builtin_convertvector(nearest(numbers.x[j] * by), Bytes));
+}
+
+/// 32 quants; the lower halves of their bits go to 16 bytes.
+struct Quants {
+    std::uint8_t q[unsigned{block}];
+
+    KV_INLINE void put_nibbles(unsigned char* out) const {
+        for (int j = 0; j < block / 2; ++j)
+            out[j] = static_cast<unsigned char>((q[j] & 15) | q[j + block / 2] << 4);
+    }
+    KV_INLINE std::uint32_t high_bits() const {
+        std::uint32_t bits = 0;
+        for (int j = 0; j < block; ++j)
+            bits |= static_cast<std::uint32_t>(q[j] >> 4) << j;
+        return bits;
+    }
+};
+
+/// Quants 0 … 2 · half - 1 around `half`; the greatest number becomes quant 0.
+KV_INLINE Quants signed_quants(const Numbers& numbers, int half, std::uint16_t* scale) {
+    const float d = numbers.greatest() / static_cast<float>(-half), by = inverse(d);
+    *scale = float_to_half(d);
+    Quants quants;
+    for (int j = 0; j < vectors; ++j) {
+        const Floats t = numbers.x[j] * by + (static_cast<float>(half) + 0.5f);
+        store_as(quants.q + j * lanes,
+                 __builtin_convertvector(quant(t, 2 * half - 1), UnsignedBytes));
+    }
+    return quants;
+}
+
+void encode_q4_0(const Numbers& numbers, unsigned char* out) {
+    std::uint16_t scale;
+    const Quants quants = signed_quants(numbers, 8, &scale);
+    store_as(out, scale);
+    quants.put_nibbles(out + 2);
+}
+
+void encode_q5_0(const Numbers& numbers, unsigned char* out) {
+    std::uint16_t scale;
+    const Quants quants = signed_quants(numbers, 16, &scale);
+    store_as(out, scale);
+    store_as(out + 2, quants.high_bits());
+    quants.put_nibbles(out + 6);
+}
+
+void encode_q4_1(const Numbers& numbers, unsigned char* out) {
+    Floats high = numbers.x[0], low = -numbers.x[0];
+    for (int j = 1; j < vectors; ++j) {
+        high = maximum(numbers.x[j], high);
+        low = maximum(-numbers.x[j], low);
+    }
+    const float least = -largest(low), d = (largest(high) - least) / 15.0f, by = inverse(d);
+    store_as(out, float_to_half(d));
+    store_as(out + 2, float_to_half(least));
+    Quants quants;
+    for (int j = 0; j < vectors; ++j) {
+        const Floats t = (numbers.x[j] - least) * by + 0.5f;
+        store_as(quants.q + j * lanes, __builtin_convertvector(quant(t, 15), UnsignedBytes));
+    }
+    quants.put_nibbles(out + 4);
+}
+
+/// To nearest, ties to even, at most 448; a NaN stays one.
+KV_INLINE UnsignedBytes to_fp8_e4m3(Floats x) {
+    const Words bits = (Words)x, size = bits & 0x7fffffffu;
+    const Words normal = (size - (120u << 23) + 0x7ffffu + (size >> 20 & 1u)) >> 20;
+    const Words small = (Words)((Floats)size + 16384.0f) & 0xfu; // a multiple of 2^-9
+    Words code = size < (121u << 23) ? small : normal;
+    code = code > 0x7eu && size >= (121u << 23) ? Words{} + 0x7eu : code;
+    code = size > 0x7f800000u ? Words{} + 0x7fu : code;
+    return __builtin_convertvector(code | (bits >> 24 & 0x80u), UnsignedBytes);
+}
+
+KV_INLINE Floats from_fp8_e4m3(UnsignedBytes bytes) {
+    const Words wide = widen(bytes), code = wide & 0x7fu;
+    const Floats size = (Floats)(code << 20) * 0x1p120f;
+    const Words bits = (Words)size | ((Words)(code == 0x7fu) & 0x7fc00000u);
+    return (Floats)(bits | (wide & 0x80u) << 24);
+}
+
+/// `n` (at most a vector of) source numbers, zeros behind them.
+KV_INLINE Floats source_numbers(const EncodeTask& task, std::int64_t first, std::int64_t n) {
+    if (task.element == Element::f32) {
+        float copy[lanes] = {};
+        __builtin_memcpy(copy, static_cast<const float*>(task.source) + first,
+                         static_cast<std::size_t>(n) * 4);
+        return load(copy);
+    }
+    const auto* from = static_cast<const std::uint16_t*>(task.source) + first;
+    if (n < lanes)
+        return task.element == Element::bf16 ? load_tail<true>(from, n) : load_tail<false>(from, n);
+    return task.element == Element::bf16 ? load_floats<true>(from) : load_floats<false>(from);
+}
+
+template <void (*encode_block)(const Numbers&, unsigned char*)>
+void encode_blocks(const EncodeTask& task, std::int64_t bytes) {
+    auto* out = static_cast<unsigned char*>(task.out);
+    for (std::int64_t i = 0; i < task.width; i += block, out += bytes) {
+        Numbers numbers;
+        for (int j = 0; j < vectors; ++j)
+            numbers.x[j] = source_numbers(task, i + j * lanes, lanes);
+        encode_block(numbers, out);
+    }
+}
+
+/// Formats of one number after another.
+void encode_numbers(const EncodeTask& task) {
+    auto* out = static_cast<unsigned char*>(task.out);
+    for (std::int64_t i = 0; i < task.width; i += lanes) {
+        const std::int64_t n = task.width - i < lanes ? task.width - i : lanes;
+        const Floats numbers = source_numbers(task, i, n);
+        const UnsignedBytes codes = to_fp8_e4m3(numbers);
+        if (task.format == Format::f32)
+            __builtin_memcpy(out + i * 4, &numbers, static_cast<std::size_t>(n) * 4);
+        else
+            __builtin_memcpy(out + i, &codes, static_cast<std::size_t>(n));
+    }
+}
+
+void decode_q8_0(const unsigned char* in, float* out) {
+    const float d = half_to_float(load_as<std::uint16_t>(in));
+    for (int j = 0; j < vectors; ++j)
+        store(out + j * lanes,
+              __builtin_convertvector(widen(load_as<Bytes>(in + 2 + j * lanes)), Floats) * d);
+}
+
+/// One number per nibble: quant · d + offset, quants having `high` as their fifth bits.
+KV_INLINE void decode_nibbles(const unsigned char* in, std::uint32_t high, int half, float d,
+                              float offset, float* out) {
+    Ints shifts{};
+    for (int i = 0; i < lanes; ++i)
+        shifts[i] = i;
+    for (int j = 0; j < block / 2; j += lanes) {
+        const Words bytes = widen(load_as<UnsignedBytes>(in + j));
+        const Words low = bytes & 15u, up = bytes >> 4;
+        const Words low_bit = (Words{} + (high >> j)) >> (Words)shifts & 1u;
+        const Words up_bit = (Words{} + (high >> (j + 16))) >> (Words)shifts & 1u;
+        const Ints first = (Ints)(low | low_bit << 4) - half,
+                   second = (Ints)(up | up_bit << 4) - half;
+        store(out + j, __builtin_convertvector(first, Floats) * d + offset);
+        store(out + j + 16, __builtin_convertvector(second, Floats) * d + offset);
+    }
+}
+
+void decode_q4_0(const unsigned char* in, float* out) {
+    decode_nibbles(in + 2, 0, 8, half_to_float(load_as<std::uint16_t>(in)), 0, out);
+}
+
+void decode_q5_0(const unsigned char* in, float* out) {
+    decode_nibbles(in + 6, load_as<std::uint32_t>(in + 2), 16,
+                   half_to_float(load_as<std::uint16_t>(in)), 0, out);
+}
+
+void decode_q4_1(const unsigned char* in, float* out) {
+    decode_nibbles(in + 4, 0, 0, half_to_float(load_as<std::uint16_t>(in)),
+                   half_to_float(load_as<std::uint16_t>(in + 2)), out);
+}
+
+template <void (*decode_block)(const unsigned char*, float*)>
+void decode_blocks(const StoredRows& rows, std::int64_t bytes, const unsigned char* in,
+                   float* out) {
+    for (std::int64_t i = 0; i < rows.width; i += block, in += bytes)
+        decode_block(in, out + i);
+}
+
+/// `n` (at most a vector of) stored numbers, zeros behind them.
+KV_INLINE Floats stored_numbers(Format format, const unsigned char* from, std::int64_t n) {
+    unsigned char copy[4 * lanes] = {};
+    if (n < lanes) {
+        const std::int64_t size = format == Format::f32 ? 4 : format == Format::fp8_e4m3 ? 1 : 2;
+        __builtin_memcpy(copy, from, static_cast<std::size_t>(n * size));
+        from = copy;
+    }
+    switch (format) {
+    case Format::f16:
+        return to_floats<false>(load_as<Halves>(from));
+    case Format::bf16:
+        return to_floats<true>(load_as<Halves>(from));
+    case Format::f32:
+        return load_as<Floats>(from);
+    default:
+        return from_fp8_e4m3(load_as<UnsignedBytes>(from));
+    }
+}
+
+template <Format format, int size>
+void decode_numbers(const StoredRows& rows, const unsigned char* in, float* out) {
+    for (std::int64_t i = 0; i < rows.width; i += lanes)
+        store(out + i, stored_numbers(format, in + i * size,
+                                      rows.width - i < lanes ? rows.width - i : lanes));
+    for (std::int64_t i = rows.width; i < padded(rows.width); ++i)
+        out[i] = 0;
+}
+
+void decode_row(const StoredRows& rows, const unsigned char* in, float* out) {
+    switch (rows.format) {
+    case Format::f16:
+        return decode_numbers<Format::f16, 2>(rows, in, out);
+    case Format::bf16:
+        return decode_numbers<Format::bf16, 2>(rows, in, out);
+    case Format::f32:
+        return decode_numbers<Format::f32, 4>(rows, in, out);
+    case Format::fp8_e4m3:
+        return decode_numbers<Format::fp8_e4m3, 1>(rows, in, out);
+    case Format::q8_0:
+        return decode_blocks<decode_q8_0>(rows, 34, in, out);
+    case Format::q4_0:
+        return decode_blocks<decode_q4_0>(rows, 18, in, out);
+    case Format::q5_0:
+        return decode_blocks<decode_q5_0>(rows, 22, in, out);
+    case Format::q4_1:
+        return decode_blocks<decode_q4_1>(rows, 20, in, out);
+    }
+}
+
+} // namespace
+
+void encode(const EncodeTask& task) {
+    switch (task.format) {
+    case Format::q8_0:
+        return encode_blocks<encode_q8_0>(task, 34);
+    case Format::q4_0:
+        return encode_blocks<encode_q4_0>(task, 18);
+    case Format::q5_0:
+        return encode_blocks<encode_q5_0>(task, 22);
+    case Format::q4_1:
+        return encode_blocks<encode_q4_1>(task, 20);
+    default:
+        return encode_numbers(task);
+    }
+}
+
+void decode(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out) {
+    const unsigned char* in = static_cast<const unsigned char*>(rows.first) + first * rows.bytes;
+    for (std::int64_t t = 0; t < count; ++t) {
+        const unsigned char* row = in + t * rows.bytes;
+        for (std::int64_t i = 0; i < rows.bytes; i += 64) // the block after this one
+            __builtin_prefetch(row + count * rows.bytes + i, 0, 3);
+        decode_row(rows, row, out + t * padded(rows.width));
+    }
+}
+
+} // namespace kvcaliper::kernels::KVCALIPER_CPU_VARIANT

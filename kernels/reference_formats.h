@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a row of a cache gives back in each format, in doubles and integers: the reference's own
+// arithmetic, which never sees stored bytes.
+#pragma once
+
+#include "kernels/formats.h"
+
+#include <cstdint>
+
+namespace kvcaliper::kernels {
+
+/// Replaces the values of one row (f16 or bf16 numbers) by what is read back after storing them.
+void store_and_restore(Format format, std::int64_t width, double* row);
+
+} // namespace kvcaliper::kernels
