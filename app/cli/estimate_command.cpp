@@ -33,6 +33,29 @@ std::string formats_text(const CacheFormats& formats, const CacheFormats& usual)
     return text;
 }
 
+/// What the reserved view need not name: the required formats, and those of nothing the model
+/// keeps.
+CacheFormats unremarkable_formats(const Estimate& estimate) {
+    CacheFormats usual = estimate.reserved_formats;
+    for (const ComponentGroup& group : group_components(estimate.model->spec)) {
+        switch (group.component.format_class) {
+        case FormatClass::k:
+        case FormatClass::v:
+            break;
+        case FormatClass::index:
+            usual.index = estimate.formats.index;
+            break;
+        case FormatClass::conv:
+            usual.conv = estimate.formats.conv;
+            break;
+        case FormatClass::state:
+            usual.state = estimate.formats.state;
+            break;
+        }
+    }
+    return usual;
+}
+
 } // namespace
 
 std::string heading(const Estimate& estimate) {
@@ -40,7 +63,7 @@ std::string heading(const Estimate& estimate) {
         "required view, engine ideal, " + formats_text(estimate.formats, ideal_formats());
     if (estimate.reserved) {
         text += "; reserved view, engine " + estimate.settings.engine + ", " +
-                formats_text(estimate.reserved_formats, estimate.formats);
+                formats_text(estimate.reserved_formats, unremarkable_formats(estimate));
     }
     const std::int64_t sequences = estimate.settings.sequences;
     return text + "; " + format_integer(estimate.settings.context.count()) + " tokens × " +

@@ -24,7 +24,11 @@ const auto& profiles() {
         Profile{{"llama_cpp", "cells for the whole context up front, padded to 256; F32 states",
                  "sources of 2026: src/llama-kv-cache*.cpp, llama-memory-recurrent.cpp",
                  llama_cpp_options()},
-                reserve_llama_cpp}};
+                reserve_llama_cpp},
+        Profile{{"vllm", "blocks a request is admitted with; one page size for all layers",
+                 "commit 001cabc, May 2026: v1/core/kv_cache_utils.py, v1/kv_cache_interface.py",
+                 vllm_options()},
+                reserve_vllm}};
     return list;
 }
 

@@ -31,7 +31,7 @@ constexpr EngineOption option_list[] = {
     {"flash-attn", "", "auto|on|off", "auto", "off: V is transposed, rows as wide as the widest"},
 };
 
-// ---- kinds of layers ----------------------------------------------------------------------------
+// ---- kinds of layers ---------------------------------------------------------------------------
 
 std::string type_text(const Layout& layout) {
     return "model_type " + std::string(layout.type.model_type);
@@ -153,7 +153,7 @@ void add_group(Layout& layout, const ComponentGroup& group) {
     throw no_rule(engine_name, std::string(to_string(kind)) + " layers of " + type_text(layout));
 }
 
-// ---- checks -------------------------------------------------------------------------------------
+// ---- checks ------------------------------------------------------------------------------------
 
 bool is_quantised(const NumericFormat& format) {
     return format.elements_per_block > 1;

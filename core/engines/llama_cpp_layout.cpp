@@ -22,7 +22,7 @@ std::int64_t widest_value(const CacheSpec& spec) {
 
 } // namespace
 
-// ---- cells --------------------------------------------------------------------------------------
+// ---- cells -------------------------------------------------------------------------------------
 
 Cells full_cells(const Settings& settings, bool unified) {
     const std::int64_t tokens = settings.context.count();
@@ -53,7 +53,7 @@ Cells compressed_cells(const Layout& layout, std::int64_t ratio) {
                 std::to_string(ratio) + "))"};
 }
 
-// ---- terms --------------------------------------------------------------------------------------
+// ---- terms -------------------------------------------------------------------------------------
 
 void add_term(Layout& layout, std::string label, std::int64_t layers, const Cells& cells,
               const std::vector<Factor>& row) {

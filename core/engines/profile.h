@@ -40,10 +40,13 @@ std::vector<Factor> row_factors(const Component& component, const NumericFormat&
 /// The dimensions of a model's latent attention; throws Error when there is none.
 const LatentDims& latent_dims(const ModelPlan& plan);
 
-// ---- the profiles -------------------------------------------------------------------------------
+// ---- the profiles ------------------------------------------------------------------------------
 
 std::span<const EngineOption> llama_cpp_options();
 Reservation reserve_llama_cpp(const Model& model, const Settings& settings,
                               const OptionValues& options);
+
+std::span<const EngineOption> vllm_options();
+Reservation reserve_vllm(const Model& model, const Settings& settings, const OptionValues& options);
 
 } // namespace kvcaliper

@@ -21,6 +21,13 @@ TEST(EngineCommand, EstimateHasAReservedRow) {
     EXPECT_THAT(run_cli({"estimate", "gemma-3-27b"}).out, Not(HasSubstr("reserved")));
 }
 
+TEST(EngineCommand, ReservedBelowRequiredSaysWhy) {
+    const Ran ran = run_cli({"estimate", "deepseek-v3.2", "--engine", "vllm"});
+    EXPECT_THAT(ran.out, HasSubstr("index dsa_index_fp8; 8,192 tokens"));
+    EXPECT_THAT(ran.out, HasSubstr("note: reserved is less than required: "));
+    EXPECT_THAT(ran.out, HasSubstr("index keys are fp8 with one scale per 128 values"));
+}
+
 TEST(EngineCommand, JsonKeepsBothViews) {
     const JsonValue json = run_cli({"estimate", "falcon-mamba-7b", "--engine", "llama_cpp",
                                     "--engine-opt", "parallel=2", "--json", "--explain"})
@@ -74,6 +81,7 @@ TEST(EngineCommand, ListNamesEnginesAndTheirOptions) {
     const Ran ran = run_cli({"list", "engines", "--csv"});
     EXPECT_THAT(ran.out, HasSubstr("ideal,,,,"));
     EXPECT_THAT(ran.out, HasSubstr("llama_cpp,ubatch-size,N,512,"));
+    EXPECT_THAT(ran.out, HasSubstr("vllm,block-size,1|8|16|32|64|128|256,16,"));
 }
 
 } // namespace

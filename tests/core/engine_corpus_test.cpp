@@ -28,6 +28,14 @@ const Reasons llama_cpp_differences = {
     {"Qwen3-ASR", "qwen3_asr_text is no type of the table: refused. Its text model is a qwen3, so "
                   "golden is right about what a converted file would take"}};
 
+const Reasons vllm_differences = {
+    {"MiniCPM3-4B", "the file names no model_type: refused; with one it agrees, see "
+                    "Vllm.LatentAttention"},
+    {"MiniCPM-V-4_6",
+     "golden is right: the hook that reads mamba_ssm_dtype belongs to the "
+     "architecture's name Qwen3_5ForConditionalGeneration, which this wrapper does "
+     "not have, and a plan does not know; a note says what to set"}};
+
 bool is_listed(const Reasons& reasons, const std::string& file) {
     for (const auto& [part, reason] : reasons) {
         if (file.find(part) != std::string::npos) {
@@ -90,6 +98,17 @@ TEST(EngineCorpus, LlamaCppAgreesWithTheIndependentDerivation) {
         GTEST_SKIP() << "not available here: no corpus at " << corpus();
     }
     const Tally tally = compare_all(file, "llamacpp", "llama_cpp", llama_cpp_differences);
+    RecordProperty("equal", tally.equal);
+    RecordProperty("listed", tally.listed);
+    EXPECT_GE(tally.equal, 150);
+}
+
+TEST(EngineCorpus, VllmAgreesWithTheIndependentDerivation) {
+    std::ifstream file(corpus() / "golden.jsonl");
+    if (!file) {
+        GTEST_SKIP() << "not available here: no corpus at " << corpus();
+    }
+    const Tally tally = compare_all(file, "vllm", "vllm", vllm_differences);
     RecordProperty("equal", tally.equal);
     RecordProperty("listed", tally.listed);
     EXPECT_GE(tally.equal, 150);
