@@ -206,6 +206,13 @@ void check_sharing(const Layout& layout) {
 void add_notes(Layout& layout, const Settings& settings) {
     auto& notes = layout.result.notes;
     const CacheSpec& spec = layout.model.spec;
+    if (layout.type.windows == LlamaCppType::Windows::chunked) {
+        layout.result.savings.push_back("the chunk of llama4 is " + format_integer(llama4_chunk) +
+                                        " whatever the file says");
+    }
+    if (settings.index_format != "auto") {
+        layout.result.savings.push_back("index keys have the type of K whatever --index says");
+    }
     if (layout.type.windows == LlamaCppType::Windows::ignored &&
         has_kind(spec, LayerKind::sliding_attention)) {
         notes.push_back("llama.cpp does not use the window of " + type_text(layout) +

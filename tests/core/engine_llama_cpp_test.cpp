@@ -155,6 +155,19 @@ TEST(LlamaCpp, StatesAreF32) {
     EXPECT_THAT(answer.notes, Contains(HasSubstr("in F32 whatever")));
 }
 
+TEST(LlamaCpp, ReservedBelowRequiredNamesTheRule) {
+    Settings settings = asked(8192);
+    settings.index_format = "f32";
+    EXPECT_THAT(estimate(load_model("deepseek-v3.2"), settings).notes,
+                Contains("reserved is less than required: index keys have the type of K whatever "
+                         "--index says"));
+    const auto llama4 =
+        tiny(R"(,"attention_chunk_size":65536,"no_rope_layers":[1])", "llama4_text");
+    EXPECT_EQ(reserved(llama4, asked(65536)), (8192 + 512) * tiny_row);
+    EXPECT_THAT(estimate(llama4, asked(65536)).notes,
+                Contains(HasSubstr("the chunk of llama4 is 8,192 whatever the file says")));
+}
+
 TEST(LlamaCpp, WhatHasNoRuleIsRefused) {
     EXPECT_THAT(refusal(tiny_window("llama"), asked(8192)),
                 HasSubstr("no rule for the window of model_type llama yet"));

@@ -163,6 +163,13 @@ TEST(Vllm, LatentAttention) {
     EXPECT_EQ(reserved(minicpm3, asked(8192)), 7801405440);
 }
 
+TEST(Vllm, LayersThatReadAnotherCacheGetNoneOrOneOfTheirOwn) {
+    // Hunyuan-Large: all 64 layers, where 32 would do. Gemma 3n: 20 of 35.
+    EXPECT_EQ(reserved("hunyuan-large", asked(8192)), 1342177280);
+    EXPECT_EQ(reserved("gemma-3n-e4b", asked(8192)),
+              std::int64_t{4} * 16 * 2048 * (512 + 4 * 513)); // 4 full, 16 sliding: groups of 4
+}
+
 TEST(Vllm, FormatsItDoesNotHaveAreRefused) {
     const auto model = tiny(R"(,"num_hidden_layers":1)");
     Settings settings = asked(8192);
