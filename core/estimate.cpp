@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/estimate.h"
 
+#include "core/engines/engine.h"
 #include "core/error.h"
 
 #include <algorithm>
@@ -79,6 +80,33 @@ Figure required_figure(const CacheSpec& spec, const CacheFormats& formats, const
     return figure;
 }
 
+std::string joined(const std::vector<std::string>& texts) {
+    std::string text;
+    for (const std::string& one : texts) {
+        text += (text.empty() ? "" : "; ") + one;
+    }
+    return text;
+}
+
+/// The engine's view beside the required one.
+void add_reserved(Estimate& estimate) {
+    estimate.reserved_formats = estimate.formats;
+    auto reservation = reserve(*estimate.model, estimate.settings);
+    if (!reservation) {
+        return;
+    }
+    const Bytes bytes = reservation->figure.bytes();
+    estimate.notes.insert(estimate.notes.end(), reservation->notes.begin(),
+                          reservation->notes.end());
+    if (bytes < estimate.required.bytes()) {
+        estimate.notes.push_back("reserved is less than required: " +
+                                 (reservation->savings.empty() ? "the engine's formats are smaller"
+                                                               : joined(reservation->savings)));
+    }
+    estimate.reserved_formats = reservation->formats;
+    estimate.reserved = std::move(reservation->figure);
+}
+
 /// `points` counts from `from` to `to`, evenly spaced in their logarithm.
 std::map<std::int64_t, bool> curve_tokens(Tokens from, Tokens to, int points) {
     std::map<std::int64_t, bool> tokens{{from.count(), false}, {to.count(), false}};
@@ -95,17 +123,22 @@ std::map<std::int64_t, bool> curve_tokens(Tokens from, Tokens to, int points) {
 
 } // namespace
 
-CacheFormats resolve_formats(const Settings& settings, const ModelPlan& plan) {
-    if (settings.engine != "ideal") {
-        throw Error("--engine: expected ideal (the other engines are not there yet), found \"" +
-                    settings.engine + "\"");
-    }
-    const CacheFormats automatic = ideal_formats();
+CacheFormats resolve_formats(const Settings& settings, const ModelPlan& plan,
+                             const CacheFormats& automatic) {
     return {resolve(settings.k_format, automatic.k, plan),
             resolve(settings.v_format, automatic.v, plan),
             resolve(settings.index_format, automatic.index, plan),
             resolve(settings.conv_format, automatic.conv, plan),
             resolve(settings.state_format, automatic.state, plan)};
+}
+
+CacheFormats resolve_formats(const Settings& settings, const ModelPlan& plan) {
+    if (find_engine(settings.engine).name != "ideal") {
+        throw Error("--engine: expected ideal (other engines are known to estimate and compare), "
+                    "found \"" +
+                    settings.engine + "\"");
+    }
+    return resolve_formats(settings, plan, ideal_formats());
 }
 
 ModelPtr apply_settings(const ModelPtr& model, const Settings& settings) {
@@ -123,7 +156,7 @@ Estimate estimate(ModelPtr model, const Settings& settings) {
     check_settings(settings);
     Estimate result;
     result.settings = settings;
-    result.formats = resolve_formats(settings, model->plan);
+    result.formats = resolve_formats(settings, model->plan, ideal_formats());
     model = apply_settings(model, settings);
     const CacheSpec& spec = model->spec;
     if (const auto problem = storage_problem(spec, result.formats)) {
@@ -138,6 +171,7 @@ Estimate estimate(ModelPtr model, const Settings& settings) {
     result.notes = model->plan.notes;
     result.model = std::move(model);
     add_setting_notes(result);
+    add_reserved(result);
     return result;
 }
 

@@ -11,6 +11,12 @@
 
 namespace kvcaliper {
 
+/// An option of an engine as written: --engine-opt NAME=VALUE.
+struct EngineSetting {
+    std::string name;
+    std::string value;
+};
+
 /// What a user may set. A format of "auto" is resolved by the engine, "checkpoint" by the model's
 /// file.
 struct Settings {
@@ -23,6 +29,7 @@ struct Settings {
     std::string state_format = "auto";
     std::string engine = "ideal";
     Tokens encoder_tokens{0}; ///< rows of cross-attention, where the model does not fix them
+    std::vector<EngineSetting> engine_options{};
 };
 
 /// A model that was read: its plan and its components. Immutable, cheap to share.
@@ -36,19 +43,25 @@ using ModelPtr = std::shared_ptr<const Model>;
 /// otherwise.
 struct Estimate {
     ModelPtr model;
-    Settings settings;    ///< as asked
-    CacheFormats formats; ///< resolved
-    Figure uncapped;      ///< bytes per token
-    Figure growth;        ///< bytes per token
-    Figure constant;      ///< bytes per sequence
-    Figure required;      ///< all sequences, at the context
+    Settings settings;              ///< as asked
+    CacheFormats formats;           ///< resolved, of everything but `reserved`
+    Figure uncapped;                ///< bytes per token
+    Figure growth;                  ///< bytes per token
+    Figure constant;                ///< bytes per sequence
+    Figure required;                ///< all sequences, at the context
+    std::optional<Figure> reserved; ///< what the engine sets aside for them; none for ideal
+    CacheFormats reserved_formats;  ///< the engine's; those above for ideal
     std::vector<Knee> knees;
     std::vector<std::string> notes; ///< the model's, and those these settings bring
 };
 
-/// Resolves `auto` for the settings' engine and `checkpoint` for the model; throws Error for an
-/// unknown engine or format, and for a checkpoint that asks for none.
+/// Resolves `auto` to the formats of the `ideal` engine and `checkpoint` for the model; throws
+/// Error for an unknown format, a checkpoint that asks for none, and any other engine: curves,
+/// charts and the verifier know the required view alone.
 CacheFormats resolve_formats(const Settings& settings, const ModelPlan& plan);
+/// The same with other formats for `auto`, whatever the engine.
+CacheFormats resolve_formats(const Settings& settings, const ModelPlan& plan,
+                             const CacheFormats& automatic);
 
 /// The model under settings that its components depend on (the encoder's tokens); itself where none
 /// do.

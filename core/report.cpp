@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report.h"
 
+#include "core/engines/engine.h"
+
 #include <algorithm>
 
 namespace kvcaliper {
@@ -211,16 +213,33 @@ std::string format_table(const Table& table, TableStyle style) {
     return "";
 }
 
+namespace {
+
+/// All options of the engine, those that were not set at their defaults.
+JsonValue engine_options_json(const Settings& settings) {
+    JsonValue json;
+    for (const auto& [name, value] : resolved_options(settings)) {
+        json.set(name, value);
+    }
+    return json;
+}
+
+} // namespace
+
 JsonValue settings_json(const Estimate& estimate) {
     JsonValue json;
     json.set("context", estimate.settings.context.count());
     json.set("sequences", estimate.settings.sequences);
-    json.set("k_format", estimate.formats.k->name);
-    json.set("v_format", estimate.formats.v->name);
-    json.set("index_format", estimate.formats.index->name);
-    json.set("conv_format", estimate.formats.conv->name);
-    json.set("state_format", estimate.formats.state->name);
+    json.set("k_format", estimate.reserved_formats.k->name);
+    json.set("v_format", estimate.reserved_formats.v->name);
+    json.set("index_format", estimate.reserved_formats.index->name);
+    json.set("conv_format", estimate.reserved_formats.conv->name);
+    json.set("state_format", estimate.reserved_formats.state->name);
     json.set("engine", estimate.settings.engine);
+    if (estimate.reserved) {
+        json.set("engine_options", engine_options_json(estimate.settings));
+        json.set("required_formats", to_json(estimate.formats));
+    }
     json.set("encoder_tokens", estimate.settings.encoder_tokens.count());
     json.set("tp", 1);
     json.set("pp", 1);
@@ -239,7 +258,8 @@ JsonValue estimate_json(const Estimate& estimate, bool with_layers) {
     json.set("constant_bytes", estimate.constant.bytes().count());
     json.set("knees", knees_json(estimate.knees));
     json.set("required_bytes", estimate.required.bytes().count());
-    json.set("reserved_bytes", nullptr);
+    json.set("reserved_bytes",
+             estimate.reserved ? JsonValue(estimate.reserved->bytes().count()) : JsonValue());
     json.set("per_rank", nullptr);
     json.set("components", components_json(estimate));
     if (with_layers) {

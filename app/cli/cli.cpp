@@ -73,6 +73,24 @@ void add_format_options(CLI::App& app, Settings& settings) {
         ->type_name("FORMAT");
 }
 
+/// KEY=VALUE; the engine's profile knows the keys.
+void add_engine_options(CLI::App& app, Settings& settings) {
+    app.add_option_function<std::vector<std::string>>(
+           "--engine-opt",
+           [&settings](const std::vector<std::string>& texts) {
+               for (const std::string& text : texts) {
+                   const auto at = text.find('=');
+                   if (at == std::string::npos || at == 0) {
+                       throw Error("--engine-opt: expected KEY=VALUE, found \"" + text + "\"");
+                   }
+                   settings.engine_options.push_back({text.substr(0, at), text.substr(at + 1)});
+               }
+           },
+           "an option of the engine under its own name (repeatable; see list engines)")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+}
+
 void add_settings(CLI::App& app, Options& options) {
     add_context(app, options.settings);
     app.add_option("-n,--sequences", options.settings.sequences,
@@ -90,8 +108,11 @@ void add_settings(CLI::App& app, Options& options) {
            },
            "rows of cross-attention, where the model does not fix them")
         ->type_name("TOKENS");
-    app.add_option("--engine", options.settings.engine, "whose rules: ideal (default)")
+    app.add_option("--engine", options.settings.engine,
+                   "whose reservation beside what is required: ideal (none, default), see list "
+                   "engines")
         ->type_name("NAME");
+    add_engine_options(app, options.settings);
 }
 
 void add_output(CLI::App& app, Output& output) {

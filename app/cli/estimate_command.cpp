@@ -17,18 +17,54 @@ std::string exact_cell(const Ratio& bytes, TableStyle style) {
                                                            : format_integer(bytes.numerator());
 }
 
-std::string heading(const Estimate& estimate) {
-    std::string text = "required view, engine " + estimate.settings.engine + ", K " +
-                       std::string(estimate.formats.k->name) + ", V " +
-                       std::string(estimate.formats.v->name);
-    const auto automatic = ideal_formats();
+namespace {
+
+/// "K bf16, V bf16", and what else differs from the usual.
+std::string formats_text(const CacheFormats& formats, const CacheFormats& usual) {
+    std::string text = "K " + std::string(formats.k->name) + ", V " + std::string(formats.v->name);
     const auto add = [&](const char* name, const NumericFormat* format,
-                         const NumericFormat* usual) {
-        text += format != usual ? ", " + std::string(name) + " " + std::string(format->name) : "";
+                         const NumericFormat* usual_format) {
+        text += format != usual_format ? ", " + std::string(name) + " " + std::string(format->name)
+                                       : "";
     };
-    add("index", estimate.formats.index, automatic.index);
-    add("conv", estimate.formats.conv, automatic.conv);
-    add("state", estimate.formats.state, automatic.state);
+    add("index", formats.index, usual.index);
+    add("conv", formats.conv, usual.conv);
+    add("state", formats.state, usual.state);
+    return text;
+}
+
+/// What the reserved view need not name: the required formats, and those of nothing the model
+/// keeps.
+CacheFormats unremarkable_formats(const Estimate& estimate) {
+    CacheFormats usual = estimate.reserved_formats;
+    for (const ComponentGroup& group : group_components(estimate.model->spec)) {
+        switch (group.component.format_class) {
+        case FormatClass::k:
+        case FormatClass::v:
+            break;
+        case FormatClass::index:
+            usual.index = estimate.formats.index;
+            break;
+        case FormatClass::conv:
+            usual.conv = estimate.formats.conv;
+            break;
+        case FormatClass::state:
+            usual.state = estimate.formats.state;
+            break;
+        }
+    }
+    return usual;
+}
+
+} // namespace
+
+std::string heading(const Estimate& estimate) {
+    std::string text =
+        "required view, engine ideal, " + formats_text(estimate.formats, ideal_formats());
+    if (estimate.reserved) {
+        text += "; reserved view, engine " + estimate.settings.engine + ", " +
+                formats_text(estimate.reserved_formats, unremarkable_formats(estimate));
+    }
     const std::int64_t sequences = estimate.settings.sequences;
     return text + "; " + format_integer(estimate.settings.context.count()) + " tokens × " +
            format_integer(sequences) + (sequences == 1 ? " sequence" : " sequences");
@@ -82,7 +118,21 @@ Table figure_table(const Estimate& estimate, TableStyle style) {
                    "total at " + format_tokens(estimate.settings.context) + " × " +
                        format_integer(estimate.settings.sequences),
                    estimate.required.value(), style);
+    if (estimate.reserved) {
+        add_figure_row(table, "reserved by " + estimate.settings.engine, estimate.reserved->value(),
+                       style);
+    }
     return table;
+}
+
+/// All figures of an answer, for explanations.
+std::vector<const Figure*> figures(const Estimate& estimate) {
+    std::vector<const Figure*> list = {&estimate.uncapped, &estimate.growth, &estimate.constant,
+                                       &estimate.required};
+    if (estimate.reserved) {
+        list.push_back(&*estimate.reserved);
+    }
+    return list;
 }
 
 std::string component_text(const Component& component) {
@@ -146,8 +196,7 @@ void write_knees(const Estimate& estimate, Io& io) {
 }
 
 void write_explanations(const Estimate& estimate, Io& io) {
-    for (const Figure* figure :
-         {&estimate.uncapped, &estimate.growth, &estimate.constant, &estimate.required}) {
+    for (const Figure* figure : figures(estimate)) {
         io.out << "\n" << explain(*figure);
     }
 }
@@ -161,12 +210,11 @@ void write_notes(const std::vector<std::string>& notes, std::ostream& stream) {
 JsonValue answer_json(const Estimate& estimate, const Options& options) {
     JsonValue json = estimate_json(estimate, options.layers);
     if (options.explain) {
-        JsonValue::Array figures;
-        for (const Figure* figure :
-             {&estimate.uncapped, &estimate.growth, &estimate.constant, &estimate.required}) {
-            figures.push_back(figure_json(*figure));
+        JsonValue::Array explained;
+        for (const Figure* figure : figures(estimate)) {
+            explained.push_back(figure_json(*figure));
         }
-        json.set("explain", std::move(figures));
+        json.set("explain", std::move(explained));
     }
     return json;
 }
@@ -257,16 +305,25 @@ Table comparison_table(const Comparison& comparison, TableStyle style) {
                  {"uncapped/token", true},
                  {"growth/token", true},
                  {"constant", true},
-                 {total, true},
-                 {"ratio", true}},
+                 {total, true}},
                 {}};
+    const bool reserved = comparison.models.front().reserved.has_value();
+    if (reserved) {
+        table.columns.push_back({"reserved", true});
+    }
+    table.columns.push_back({"ratio", true});
     for (std::size_t i = 0; i < comparison.models.size(); ++i) {
         const Estimate& one = comparison.models[i];
         const auto ratio = comparison.ratio(i);
-        table.rows.push_back({one.model->plan.display_name, one.model->plan.model_type,
-                              kinds_text(*one.model), cell(one.uncapped.value()),
-                              cell(one.growth.value()), cell(one.constant.value()),
-                              cell(one.required.value()), ratio ? format_decimal(*ratio, 4) : "-"});
+        std::vector<std::string> row{one.model->plan.display_name, one.model->plan.model_type,
+                                     kinds_text(*one.model),       cell(one.uncapped.value()),
+                                     cell(one.growth.value()),     cell(one.constant.value()),
+                                     cell(one.required.value())};
+        if (reserved) {
+            row.push_back(cell(one.reserved->value()));
+        }
+        row.push_back(ratio ? format_decimal(*ratio, 4) : "-");
+        table.rows.push_back(std::move(row));
     }
     return table;
 }

@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "core/architectures/architectures.h"
 #include "core/catalog.h"
+#include "core/engines/engine.h"
 
 #include <ostream>
 
@@ -35,9 +36,21 @@ Table format_table_of_formats() {
     return table;
 }
 
+/// One row per engine, one more per option.
 Table engine_table() {
-    return {{{"name"}, {"meaning"}},
-            {{"ideal", "what the architecture needs: exact windows, one latent, no padding"}}};
+    Table table{{{"name"}, {"option"}, {"values"}, {"default"}, {"meaning"}}, {}};
+    for (const EngineInfo& engine : engines()) {
+        const std::string read =
+            engine.version.empty() ? "" : " (" + std::string(engine.version) + ")";
+        table.rows.push_back(
+            {std::string(engine.name), "", "", "", std::string(engine.meaning) + read});
+        for (const EngineOption& option : engine.options) {
+            table.rows.push_back({std::string(engine.name), std::string(option.name),
+                                  std::string(option.values), std::string(option.by_default),
+                                  std::string(option.meaning)});
+        }
+    }
+    return table;
 }
 
 Table architecture_table_of_types() {

@@ -2,7 +2,7 @@
 # bash completion for kvcaliper
 _kvcaliper() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local settings="--context --sequences --kv --k --v --index --state --conv --encoder-tokens --engine"
+    local settings="--context --sequences --kv --k --v --index --state --conv --encoder-tokens --engine --engine-opt"
     local output="--json --csv --markdown --help"
     if [ "$COMP_CWORD" -eq 1 ]; then
         COMPREPLY=($(compgen -W "estimate compare curve claims verify chart list --help --version" -- "$word"))
@@ -14,7 +14,7 @@ _kvcaliper() {
         return
         ;;
     --backend) COMPREPLY=($(compgen -W "auto cuda cpu" -- "$word")) && return ;;
-    --engine) COMPREPLY=($(compgen -W "ideal" -- "$word")) && return ;;
+    --engine) COMPREPLY=($(compgen -W "ideal llama_cpp vllm" -- "$word")) && return ;;
     --kind) COMPREPLY=($(compgen -W "per-token context layers" -- "$word")) && return ;;
     --theme) COMPREPLY=($(compgen -W "light dark" -- "$word")) && return ;;
     --output | -o | --record) COMPREPLY=($(compgen -f -- "$word")) && return ;;

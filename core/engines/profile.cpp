@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engines/profile.h"
+
+#include "core/architectures/table.h"
+#include "core/catalog.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace kvcaliper {
+
+namespace {
+
+const EngineOption& find_option(const EngineInfo& engine, const std::string& name) {
+    std::vector<std::string> names;
+    for (const EngineOption& option : engine.options) {
+        if (name == option.name || (!option.short_name.empty() && name == option.short_name)) {
+            return option;
+        }
+        names.emplace_back(option.name);
+    }
+    const std::string near = nearest_word(name, names);
+    throw Error("--engine-opt: expected an option of " + std::string(engine.name) +
+                " (see `list engines`), found \"" + name + "\"" +
+                (near.empty() ? "" : "; did you mean " + near + "?"));
+}
+
+/// True for one of "auto|on|off", and for a number from 1 where the values are "N".
+bool fits(std::string_view values, const std::string& value) {
+    if (values.starts_with("N")) {
+        std::int64_t number = 0;
+        const auto [end, error] =
+            std::from_chars(value.data(), value.data() + value.size(), number);
+        const bool whole = error == std::errc() && end == value.data() + value.size();
+        return (whole && number >= 1 && number <= 1'000'000'000) ||
+               (values == "N|auto" && value == "auto");
+    }
+    return !value.empty() && value.find('|') == std::string::npos &&
+           ("|" + std::string(values) + "|").find("|" + value + "|") != std::string::npos;
+}
+
+std::string values_text(std::string_view values) {
+    return values == "N"        ? "a whole number from 1"
+           : values == "N|auto" ? "a whole number from 1, or auto"
+                                : std::string(values);
+}
+
+/// Switches may be written as the engines' command lines and Python write them.
+std::string one_spelling(const EngineOption& option, const std::string& value) {
+    if (option.values.find("on|off") == std::string_view::npos) {
+        return value;
+    }
+    const bool on = value == "1" || value == "true" || value == "True";
+    const bool off = value == "0" || value == "false" || value == "False";
+    return on ? "on" : off ? "off" : value;
+}
+
+} // namespace
+
+OptionValues::OptionValues(const EngineInfo& engine, const std::vector<EngineSetting>& settings) {
+    for (const EngineOption& option : engine.options) {
+        values_.emplace(option.name, option.by_default);
+    }
+    for (const auto& [name, written] : settings) {
+        const EngineOption& option = find_option(engine, name);
+        const std::string value = one_spelling(option, written);
+        if (!fits(option.values, value)) {
+            throw Error("--engine-opt " + std::string(option.name) + ": expected " +
+                        values_text(option.values) + ", found \"" + written + "\"");
+        }
+        values_[std::string(option.name)] = value;
+    }
+}
+
+const std::string& OptionValues::word(std::string_view name) const {
+    return values_.find(name)->second;
+}
+
+std::int64_t OptionValues::number(std::string_view name) const {
+    return std::stoll(word(name));
+}
+
+Error no_rule(std::string_view engine, const std::string& what) {
+    return Error("engine " + std::string(engine) + ": no rule for " + what + " yet");
+}
+
+std::int64_t divide_up(std::int64_t value, std::int64_t by) {
+    return checked_add(value, by - 1) / by;
+}
+
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+    return checked_multiply(divide_up(value, multiple), multiple);
+}
+
+std::string_view canonical_type(const ModelPlan& plan) {
+    const Architecture* row = find_architecture(plan.model_type);
+    return row ? row->model_type : std::string_view(plan.model_type);
+}
+
+std::string component_label(const Component& component) {
+    std::string label =
+        std::string(to_string(component.kind)) + ", " + std::string(to_string(component.role));
+    std::replace(label.begin(), label.end(), '_', ' ');
+    return label;
+}
+
+std::vector<Factor> row_factors(const Component& component, const NumericFormat& format) {
+    std::vector<Factor> factors;
+    if (component.rows != 1) {
+        factors.push_back({component.rows_name, component.rows});
+    }
+    factors.push_back({"bytes per row of " + format_integer(component.width) + " " +
+                           component.width_name + " (" + std::string(format.name) + ")",
+                       row_bytes(format, component.width).count()});
+    return factors;
+}
+
+const LatentDims& latent_dims(const ModelPlan& plan) {
+    for (const LayerPlan& layer : plan.layers) {
+        for (const LayerPart& part : layer.parts) {
+            if (const auto* dims = std::get_if<LatentDims>(&part.dims)) {
+                return *dims;
+            }
+        }
+    }
+    throw Error(plan.name + ": expected latent attention, found none");
+}
+
+} // namespace kvcaliper
