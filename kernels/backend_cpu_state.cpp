@@ -112,7 +112,7 @@ void run_state_step(const VectorKernels& kernels, const DeltaView& v) {
     require(v.sequences > 0 && v.value_width > 0 && v.count > 0, "empty step");
     require(v.key_heads > 0 && v.value_heads > 0 && v.value_heads % v.key_heads == 0,
             "value heads must be a multiple of key heads");
-    require(v.key_width > 0 && v.key_width <= max_key_width, "key_width must be between 1 and 512");
+    require(v.key_width > 0 && v.key_width <= max_key_width, "key_width must be between 1 and 384");
     require(v.gate_width == 1 || v.gate_width == v.key_width, "gate_width must be 1 or key_width");
     const std::int64_t share = v.value_heads / v.key_heads;
     parallel_for(v.sequences * v.value_heads, [&](std::int64_t i) {

@@ -108,7 +108,7 @@ struct DeltaTask {
 
 /// Largest sizes that the state kernels keep on their stack.
 inline constexpr std::int64_t max_state_size = 1024;
-inline constexpr std::int64_t max_key_width = 512;
+inline constexpr std::int64_t max_key_width = 384;
 inline constexpr std::int64_t max_conv_kernel = 16;
 
 struct VectorKernels {

@@ -385,10 +385,8 @@ LaunchPlan plan_step(const DeltaView& view, const DeviceFacts& facts) {
     const std::int64_t row = view.key_width * kFloat;
     plan.grid = heads * divide_up(view.value_width, kWarpLanes);
     plan.columns = view.key_width > 16 * kBlockWarps ? 32 : 16; // rows of a column per warp
-    if (view.key_width > 32 * kBlockWarps) {
-        plan.warps = 2 * kBlockWarps;
-        plan.columns = view.key_width > 64 * kBlockWarps ? 64 : 32;
-    }
+    // A block's warps have all rows between them; more rows per warp would not fit into registers.
+    plan.warps = divide_up(view.key_width, plan.columns * kBlockWarps) * kBlockWarps;
     plan.cache_bytes_read = columns * row;
     // Per step and block k and the decay, per warp v, per thread beta; once q.
     const std::int64_t beta = view.beta != nullptr ? plan.warps * kWarpLanes * kFloat : 0;

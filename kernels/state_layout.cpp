@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/state_layout.h"
 
-#include "core/error.h"
+#include "kernels/backend_cpu_vector.h"
+#include "kernels/launch_shape.h"
 
 #include <algorithm>
+#include <string>
 
 namespace kvcaliper::kernels {
 namespace {
@@ -131,14 +133,23 @@ std::vector<StepCost> state_step_costs(const LayerPart& part, const PlaneElement
 
 std::string state_refusal(const LayerPart& part) {
     const std::string kind(to_string(part.kind));
+    if (conv_shape(part).kernel > max_conv_kernel)
+        return "no kernel for " + kind + " convolutions of more than " +
+               std::to_string(max_conv_kernel) + " columns";
     if (const auto* d = std::get_if<Mamba2Dims>(&part.dims)) {
         if (d->inner != d->heads * d->head_width)
             return "no kernel for " + kind + " layers whose heads do not make up their inner width";
         if (d->groups > 0 && d->heads % d->groups != 0)
             return "no kernel for " + kind + " layers whose groups do not divide their heads";
+        if (d->state_size > kMaxStateSize)
+            return "no kernel for " + kind + " states of more than " +
+                   std::to_string(kMaxStateSize) + " columns";
     } else if (const auto* delta = std::get_if<DeltaDims>(&part.dims)) {
         if (delta->key_heads < 1 || delta->value_heads % delta->key_heads != 0)
             return "no kernel for " + kind + " layers whose key heads do not divide value heads";
+        if (delta->key_width > kMaxKeyWidth)
+            return "no kernel for " + kind + " states of more than " +
+                   std::to_string(kMaxKeyWidth) + " rows";
     } else if (const auto* c = std::get_if<ConvDims>(&part.dims)) {
         if (c->columns < 1 || c->in_state_format != 0)
             return "no kernel for a " + kind + " history without columns or in the state format";

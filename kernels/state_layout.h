@@ -6,6 +6,7 @@
 #include "kernels/layout.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace kvcaliper::kernels {

@@ -88,11 +88,12 @@ template <unsigned Rows, unsigned Warps> struct DeltaColumn {
             rows[i] = i < real ? load(from) : 0.0f;
         }
     }
-    SIMT_DEVICE void store_to(const DeltaView& view, const DeltaPlace& place, float* state) const {
-        float* to = state + warp_index() * view.value_width + place.column;
+    SIMT_DEVICE void store_to(const DeltaView& view, const DeltaPlace& place, float* state,
+                              std::int64_t pitch) const {
+        float* to = state + warp_index() * pitch + place.column;
         const unsigned real = count(view, place);
         SIMT_UNROLL
-        for (unsigned i = 0; i < Rows; ++i, to += Warps * view.value_width) {
+        for (unsigned i = 0; i < Rows; ++i, to += Warps * pitch) {
             if (i < real) {
                 store(to, rows[i]);
             }
@@ -128,6 +129,12 @@ __global__ void __launch_bounds__(Warps* kWarpLanes, 1) delta_steps(DeltaView vi
     SIMT_SHARED(float, q, keys);
     SIMT_SHARED(float, decay, keys);
     SIMT_SHARED(float, partial, Warps* kWarpLanes);
+    // Read back at the end, so that the compiler does not keep the addresses of all rows in
+    // registers from the load to the store: they would spill.
+    SIMT_SHARED(std::int64_t, pitch, 1);
+    if (threadIdx.x == 0) {
+        pitch[0] = view.value_width;
+    }
     const DeltaPlace place = delta_place(view);
     float* const state = view.state + (place.sequence * view.value_heads + place.head) *
                                           view.key_width * view.value_width;
@@ -156,7 +163,7 @@ __global__ void __launch_bounds__(Warps* kWarpLanes, 1) delta_steps(DeltaView vi
         }
         column.push(k, shrink * u);
     }
-    column.store_to(view, place, state);
+    column.store_to(view, place, state, pitch[0]);
     const float shrink = view.normalise ? inverse_length(q, view.key_width) : 1.0f;
     const float out = sum_over_warps<Warps>(column.dot(q), partial) * shrink * view.scale;
     if (place.active && warp_index() == 0) {

@@ -165,10 +165,10 @@ inline void run(const Mamba2View& view, const LaunchSite& site) {
 inline void run(const DeltaView& view, const LaunchSite& site) {
     const LaunchPlan plan = plan_step(view, site.facts);
     accepted(plan, "delta step");
-    auto* const kernel = plan.columns == 16   ? delta_steps<16, 4>
-                         : plan.warps == 4    ? delta_steps<32, 4>
-                         : plan.columns == 32 ? delta_steps<32, 8>
-                                              : delta_steps<64, 8>;
+    auto* const kernel = plan.columns == 16 ? delta_steps<16, 4>
+                         : plan.warps == 4  ? delta_steps<32, 4>
+                         : plan.warps == 8  ? delta_steps<32, 8>
+                                            : delta_steps<32, 12>;
     launch(kernel, plan.grid, static_cast<int>(plan.warps * kWarpLanes), plan.shared_bytes,
            site.stream, view);
 }

@@ -21,7 +21,7 @@ kvcaliper_test(state_kernels_test
 kvcaliper_test(cpu_state_kernels_test state_kernels_test.cpp ${state_support}
   LIBRARIES kvcaliper::kernels kvcaliper::core GTest::gtest_main)
 target_compile_definitions(cpu_state_kernels_test PRIVATE
-  KVCALIPER_TEST_CPU StateKernels=CpuStateKernels)
+  KVCALIPER_TEST_CPU SimtStateKernels=CpuStateKernels)
 kvcaliper_test(state_offsets_test state_offsets_test.cpp ${state_support}
   LIBRARIES kvcaliper_emulated GTest::gtest_main)
 kvcaliper_test(state_orders_test state_orders_test.cpp ${state_support}
@@ -34,7 +34,7 @@ target_compile_definitions(cuda_kernels_test PRIVATE SimtKernels=CudaKernels)
 kvcaliper_test(cuda_state_kernels_test
   state_kernels_test.cpp simt_cuda_under_test.cpp ${state_support}
   LIBRARIES kvcaliper_cuda GTest::gtest_main)
-target_compile_definitions(cuda_state_kernels_test PRIVATE StateKernels=CudaStateKernels)
+target_compile_definitions(cuda_state_kernels_test PRIVATE SimtStateKernels=CudaStateKernels)
 kvcaliper_test(cuda_backend_test cuda_backend_test.cpp
   LIBRARIES kvcaliper_cuda kvcaliper_emulated GTest::gtest_main)
 

@@ -33,7 +33,7 @@ std::vector<std::unique_ptr<Backend>> backends_under_test(std::string& why_not) 
     return backends;
 }
 
-class StateKernels : public testing::Test {
+class SimtStateKernels : public testing::Test {
   protected:
     void SetUp() override {
         std::string why_not;
@@ -99,7 +99,7 @@ class StateKernels : public testing::Test {
     }
 };
 
-TEST_F(StateKernels, ConvolutionAgreesForEveryKernel) {
+TEST_F(SimtStateKernels, ConvolutionAgreesForEveryKernel) {
     for (const std::int64_t conv_kernel : {1, 2, 3, 4, 8}) {
         for (const Element element : {Element::f16, Element::bf16}) {
             for (const std::int64_t count : {1, 2, 7}) {
@@ -110,14 +110,14 @@ TEST_F(StateKernels, ConvolutionAgreesForEveryKernel) {
     }
 }
 
-TEST_F(StateKernels, ConvolutionAgreesForEveryNumberOfChannelsWithoutAGate) {
+TEST_F(SimtStateKernels, ConvolutionAgreesForEveryNumberOfChannelsWithoutAGate) {
     for (const std::int64_t channels : {1, 15, 16, 33, 64, 300}) {
         SCOPED_TRACE(channels);
         expect_agrees(conv_view(1, channels, 3, 4, false, Element::bf16));
     }
 }
 
-TEST_F(StateKernels, Mamba2AgreesForEveryShape) {
+TEST_F(SimtStateKernels, Mamba2AgreesForEveryShape) {
     for (const std::int64_t heads : {1, 3}) {
         for (const std::int64_t width : {16, 24, 64, 128}) {
             for (const std::int64_t state_size : {16, 24, 64, 128}) {
@@ -128,25 +128,25 @@ TEST_F(StateKernels, Mamba2AgreesForEveryShape) {
     }
 }
 
-TEST_F(StateKernels, Mamba2AgreesForOddSizesAndTheLargest) {
+TEST_F(SimtStateKernels, Mamba2AgreesForOddSizesAndTheLargest) {
     for (const std::int64_t state_size : {1, 5, 31, 33, 100, 256}) {
         SCOPED_TRACE(state_size);
         expect_agrees(mamba2_view(2, 2, 7, 2, state_size, 2));
     }
 }
 
-TEST_F(StateKernels, Mamba2SharesBAndCWithinAGroup) {
+TEST_F(SimtStateKernels, Mamba2SharesBAndCWithinAGroup) {
     for (const std::int64_t groups : {1, 2, 3, 6}) {
         SCOPED_TRACE(groups);
         expect_agrees(mamba2_view(2, 6, 16, groups, 16, 4));
     }
 }
 
-TEST_F(StateKernels, Mamba2AgreesOverManySteps) {
+TEST_F(SimtStateKernels, Mamba2AgreesOverManySteps) {
     expect_agrees(mamba2_view(2, 3, 24, 1, 64, 64));
 }
 
-TEST_F(StateKernels, MatrixStateAgreesForEveryShape) {
+TEST_F(SimtStateKernels, MatrixStateAgreesForEveryShape) {
     for (const std::int64_t heads : {1, 3}) {
         for (const std::int64_t key_width : {16, 24, 64, 128}) {
             for (const std::int64_t value_width : {16, 24, 64, 128}) {
@@ -157,24 +157,24 @@ TEST_F(StateKernels, MatrixStateAgreesForEveryShape) {
     }
 }
 
-TEST_F(StateKernels, MatrixStateAgreesForEveryRule) {
+TEST_F(SimtStateKernels, MatrixStateAgreesForEveryRule) {
     expect_every_rule_agrees(delta_view(2, 2, 4, 24, 40, 5));
     expect_every_rule_agrees(delta_view(1, 3, 3, 64, 64, 2));
 }
 
-TEST_F(StateKernels, MatrixStateAgreesForOddSizesAndTheLargest) {
-    for (const std::int64_t key_width : {1, 5, 65, 129, 257, 512}) {
+TEST_F(SimtStateKernels, MatrixStateAgreesForOddSizesAndTheLargest) {
+    for (const std::int64_t key_width : {1, 5, 65, 129, 257, 384}) {
         SCOPED_TRACE(key_width);
         expect_every_rule_agrees(delta_view(1, 1, 2, key_width, 33, 2));
     }
     expect_every_rule_agrees(delta_view(1, 1, 1, 8, 1, 2));
 }
 
-TEST_F(StateKernels, MatrixStateAgreesOverManySteps) {
+TEST_F(SimtStateKernels, MatrixStateAgreesOverManySteps) {
     expect_every_rule_agrees(delta_view(2, 1, 3, 64, 64, 64));
 }
 
-TEST_F(StateKernels, NoNumberOfTheStateIsLeftOut) {
+TEST_F(SimtStateKernels, NoNumberOfTheStateIsLeftOut) {
     Mamba2View view = mamba2_view(1, 2, 5, 1, 17, 1);
     const Mamba2Data start = mamba2_data(view, ++seed_);
     for (const auto& backend : backends_) {
@@ -197,14 +197,14 @@ TEST_F(StateKernels, NoNumberOfTheStateIsLeftOut) {
     }
 }
 
-TEST_F(StateKernels, ARefusedShapeIsAnError) {
+TEST_F(SimtStateKernels, ARefusedShapeIsAnError) {
     DeltaView gates = delta_view(1, 1, 1, 8, 8, 1);
     gates.gate_width = 3;
     for (const auto& backend : backends_) {
         EXPECT_THROW(backend->step(mamba2_view(1, 4, 8, 3, 16, 1)), Error);
         EXPECT_THROW(backend->step(mamba2_view(1, 4, 8, 1, 1025, 1)), Error);
         EXPECT_THROW(backend->step(delta_view(1, 2, 3, 8, 8, 1)), Error);
-        EXPECT_THROW(backend->step(delta_view(1, 1, 1, 513, 8, 1)), Error);
+        EXPECT_THROW(backend->step(delta_view(1, 1, 1, 385, 8, 1)), Error);
         EXPECT_THROW(backend->step(gates), Error);
         EXPECT_THROW(backend->step(conv_view(1, 8, 0, 1)), Error);
         EXPECT_THROW(backend->step(conv_view(1, 8, 4, 1, true, Element::f32)), Error);

@@ -29,7 +29,7 @@ class FarRows {
     SparseMemory memory_;
 };
 
-TEST(StateOffsets, Mamba2ReadsRowsBeyond2To31Floats) {
+TEST(SimtStateOffsets, Mamba2ReadsRowsBeyond2To31Floats) {
     Mamba2View view = mamba2_view(2, 1, 8, 1, 16, 1);
     Mamba2Data data = mamba2_data(view, 1);
     const FarRows x(data.x, 8, view.x_stride);
@@ -58,7 +58,7 @@ TEST(StateOffsets, Mamba2ReadsRowsBeyond2To31Floats) {
     EXPECT_LE(worst_error(out.values(Element::f32), expected, 8), 2e-6);
 }
 
-TEST(StateOffsets, MatrixStateReadsRowsBeyond2To31Floats) {
+TEST(SimtStateOffsets, MatrixStateReadsRowsBeyond2To31Floats) {
     DeltaView view = delta_view(1, 1, 1, 16, 24, 2);
     DeltaData data = delta_data(view, 2);
     const FarRows q(data.q, 16, view.stride);

@@ -32,7 +32,7 @@ Values joined(Values values, const Values& more) {
     return values;
 }
 
-TEST(StateOrders, ConvolutionGivesTheSameBits) {
+TEST(SimtStateOrders, ConvolutionGivesTheSameBits) {
     const ConvView view = conv_view(2, 150, 4, 6);
     expect_same_bits([&](Backend& backend) {
         ConvData data = conv_data(view, 1);
@@ -41,7 +41,7 @@ TEST(StateOrders, ConvolutionGivesTheSameBits) {
     });
 }
 
-TEST(StateOrders, Mamba2GivesTheSameBits) {
+TEST(SimtStateOrders, Mamba2GivesTheSameBits) {
     const Mamba2View view = mamba2_view(2, 4, 24, 2, 40, 4);
     expect_same_bits([&](Backend& backend) {
         Mamba2Data data = mamba2_data(view, 2);
@@ -50,7 +50,7 @@ TEST(StateOrders, Mamba2GivesTheSameBits) {
     });
 }
 
-TEST(StateOrders, MatrixStateGivesTheSameBits) {
+TEST(SimtStateOrders, MatrixStateGivesTheSameBits) {
     for (const bool delta_rule : {true, false}) {
         DeltaView view = delta_view(2, 2, 4, 72, 40, 4);
         view.gate_width = delta_rule ? 1 : view.key_width;
@@ -71,12 +71,12 @@ void expect_planned_traffic(const View& view, Data data, const LaunchPlan& plan)
     EXPECT_EQ(simt::stats().bytes_written, plan.bytes_written);
 }
 
-TEST(StateTraffic, ConvolutionMovesWhatThePlanSays) {
+TEST(SimtStateTraffic, ConvolutionMovesWhatThePlanSays) {
     const ConvView view = conv_view(2, 70, 4, 3);
     expect_planned_traffic(view, conv_data(view, 4), plan_step(view, EmulatedOptions{}.facts));
 }
 
-TEST(StateTraffic, Mamba2MovesWhatThePlanSays) {
+TEST(SimtStateTraffic, Mamba2MovesWhatThePlanSays) {
     for (const std::int64_t state_size : {16, 100}) {
         const Mamba2View view = mamba2_view(2, 3, 7, 1, state_size, 3);
         expect_planned_traffic(view, mamba2_data(view, 5),
@@ -84,7 +84,7 @@ TEST(StateTraffic, Mamba2MovesWhatThePlanSays) {
     }
 }
 
-TEST(StateTraffic, MatrixStateMovesWhatThePlanSays) {
+TEST(SimtStateTraffic, MatrixStateMovesWhatThePlanSays) {
     const float some_beta = 0.0f;
     for (const std::int64_t key_width : {70, 300}) {
         for (const bool delta_rule : {true, false}) {

@@ -221,7 +221,7 @@ TEST_P(StateVerifyTest, DamageInOnePartOfAHybridFailsThatPartAlone) {
     }
 }
 
-TEST_P(StateVerifyTest, RefusesShapesThatDoNotDivide) {
+TEST_P(StateVerifyTest, RefusesShapesThatNoKernelTakes) {
     const VerifyRequest groups =
         request_for({one_part(LayerKind::mamba2, Mamba2Dims{96, 4, 24, 3, 16, 4})});
     EXPECT_THAT(verify_with(groups).reasons, ElementsAre(HasSubstr("groups do not divide")));
@@ -231,6 +231,8 @@ TEST_P(StateVerifyTest, RefusesShapesThatDoNotDivide) {
     const VerifyRequest keys =
         request_for({one_part(LayerKind::gated_delta, DeltaDims{3, 4, 16, 16, 4})});
     EXPECT_THAT(verify_with(keys).reasons, ElementsAre(HasSubstr("key heads do not divide")));
+    const VerifyRequest wide = request_for({one_part(LayerKind::gla, DeltaDims{1, 1, 385, 8, 1})});
+    EXPECT_THAT(verify_with(wide).reasons, ElementsAre(HasSubstr("more than 384 rows")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, StateVerifyTest, testing::ValuesIn(backends),
