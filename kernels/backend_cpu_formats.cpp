@@ -194,7 +194,7 @@ KV_INLINE UnsignedBytes to_fp8_e4m3(Floats x) {
     const Words normal = (size - (120u << 23) + 0x7ffffu + (size >> 20 & 1u)) >> 20;
     const Words small = (Words)((Floats)size + 16384.0f) & 0xfu; // a multiple of 2^-9
     Words code = size < (121u << 23) ? small : normal;
-    code = code > 0x7eu && size >= (121u << 23) ? Words{} + 0x7eu : code;
+    code = code > 0x7eu ? Words{} + 0x7eu : code;
     code = size > 0x7f800000u ? Words{} + 0x7fu : code;
     return __builtin_convertvector(code | (bits >> 24 & 0x80u), UnsignedBytes);
 }

@@ -15,6 +15,7 @@
 #include "kernels/launch_plan.h"
 
 #include <string>
+#include <type_traits>
 
 namespace kvcaliper::kernels {
 inline namespace KVCALIPER_SIMT_BUILD {

@@ -79,8 +79,9 @@ struct Q4One {
     }
 };
 
-/// The rows of slots first … first + Count - 1; slots from `end` on are zero and not read, because
-/// what they hold may be NaN and 0 · NaN is NaN.
+/// The rows of slots first … first + Count - 1, column 32 · i + lane of a row in rows[…][i], zeros
+/// past the width; slots from `end` on are zero and not read, because what they hold may be NaN and
+/// 0 · NaN is NaN.
 template <class Codec, unsigned Columns, unsigned Count>
 SIMT_DEVICE void decode_rows(float (&rows)[Count][Columns], const PlaneRows& plane,
                              std::int64_t first, std::int64_t end) {

@@ -21,16 +21,6 @@ SIMT_DEVICE std::int64_t warp_index() {
     return threadIdx.x / kWarpLanes;
 }
 
-/// Column 32·i + lane of a row goes to row[i]; columns past the width are zero.
-template <unsigned Columns, class T>
-SIMT_DEVICE void load_row(float* row, const T* address, std::int64_t width) {
-    SIMT_UNROLL
-    for (unsigned i = 0; i < Columns; ++i) {
-        const std::int64_t column = kWarpLanes * i + lane_index();
-        row[i] = column < width ? to_float(load(address + column)) : 0.0f;
-    }
-}
-
 template <unsigned Columns> SIMT_DEVICE void clear_row(float* row) {
     SIMT_UNROLL
     for (unsigned i = 0; i < Columns; ++i) {

@@ -41,7 +41,7 @@ double number_at(const unsigned char* block, int i, Format format) {
     const auto nibble = [&](const unsigned char* bytes) {
         return i < 16 ? bytes[i] & 15 : bytes[i - 16] >> 4;
     };
-    const double d = half_at(block);
+    const double d = format == Format::fp8_e4m3 ? 1 : half_at(block);
     switch (format) {
     case Format::f16:
         return d;

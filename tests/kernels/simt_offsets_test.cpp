@@ -93,5 +93,56 @@ TEST(SimtOffsets, AppendWritesPlanesBeyond2To31Elements) {
     }
 }
 
+/// The bytes of rows of f16 numbers in another format.
+std::vector<std::byte> encoded(Backend& backend, const Values& rows, std::int64_t width,
+                               Format format) {
+    const auto count = static_cast<std::int64_t>(rows.size()) / width;
+    const Memory from(backend, rows, Element::f16);
+    const Memory to(backend, count * stored_row_bytes(format, width));
+    backend.append({from.get(), to.get(), 1, 1, width, count, 0, count, Element::f16, format});
+    return to.bytes();
+}
+
+TEST(SimtOffsets, QuantisedPlanesBeyond2To31BytesAreReadAndWritten) {
+    AttentionView view = attention_view(2, 2, 64, 5);
+    view.key_format = Format::q8_0;
+    view.value_format = Format::q4_0;
+    const AttentionData data = attention_data(view, 4);
+    const auto backend = make_emulated_backend();
+    const auto keys = encoded(*backend, data.k, 64, view.key_format);
+    const auto values = encoded(*backend, data.v, 64, view.value_format);
+    const Memory q(*backend, data.q, view.element);
+    const auto attend = [&](const void* k, const void* v) {
+        const Memory out(*backend, 2 * 64 * 4);
+        const Memory workspace(*backend, backend->workspace_bytes(view));
+        view.q = q.get();
+        view.k = k;
+        view.v = v;
+        view.out = out.floats();
+        backend->attend(view, workspace.get());
+        return out.values(Element::f32);
+    };
+    const Values expected = attend(keys.data(), values.data());
+    view.slots = kSlots;
+    SparseMemory k(2 * kSlots * 68); // two blocks to a row
+    SparseMemory v(2 * kSlots * 36);
+    if (!k.reserved() || !v.reserved()) {
+        GTEST_SKIP() << "this system reserves no address space without memory";
+    }
+    for (std::int64_t head = 0; head < 2; ++head) {
+        k.put_bytes(head * kSlots * 68,
+                    {keys.begin() + head * 340, keys.begin() + head * 340 + 340});
+        v.put_bytes(head * kSlots * 36,
+                    {values.begin() + head * 180, values.begin() + head * 180 + 180});
+    }
+    EXPECT_EQ(attend(k.get(), v.get()), expected);
+
+    const Memory source(*backend, data.k, Element::f16);
+    backend->append(
+        {source.get(), k.get(), 1, 2, 64, kSlots, kSlots - 1, 1, Element::f16, Format::q8_0});
+    EXPECT_EQ(k.bytes_at((2 * kSlots - 1) * 68, 68),
+              std::vector<std::byte>(keys.begin() + 68, keys.begin() + 136));
+}
+
 } // namespace
 } // namespace kvcaliper::kernels::test

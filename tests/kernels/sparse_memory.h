@@ -37,6 +37,14 @@ class SparseMemory {
                     bytes.data(), bytes.size());
     }
 
+    void put_bytes(std::int64_t offset, const std::vector<std::byte>& bytes) {
+        std::memcpy(static_cast<std::byte*>(memory_) + offset, bytes.data(), bytes.size());
+    }
+    std::vector<std::byte> bytes_at(std::int64_t offset, std::int64_t count) const {
+        const std::byte* from = static_cast<const std::byte*>(memory_) + offset;
+        return {from, from + count};
+    }
+
     double at(std::int64_t offset) const {
         simt::F16 value{};
         std::memcpy(&value, static_cast<const std::byte*>(memory_) + offset * 2, sizeof value);
