@@ -23,7 +23,7 @@ struct Claim {
     std::string k_format; ///< "auto" when absent
     std::string v_format;
     Tokens context{8192};
-    std::string note; ///< why a published figure differs, in the claims file's words
+    std::string note;   ///< why a published figure differs, in the claims file's words
     bool about = false; ///< widens the digits' interval to ±5 %
 };
 
@@ -45,6 +45,10 @@ struct ClaimResult {
 
 /// Reads a claims file (a JSON array). Throws Error with file and pointer.
 std::vector<Claim> read_claims(const std::string& path);
+/// True when the claim compares with another model's figure.
+bool needs_against(const Claim& claim);
+/// True when the claimed value is a number of bytes.
+bool counts_bytes(const Claim& claim);
 /// Checks one claim; `catalog` holds the siblings that are tried when it fails as written. Throws
 /// Error when its model can not be read.
 ClaimResult check_claim(const Claim& claim, const std::vector<CatalogEntry>& catalog);

@@ -11,8 +11,26 @@ namespace kvcaliper {
 
 namespace {
 
-const NumericFormat* resolve(const std::string& name, const NumericFormat* automatic) {
+const NumericFormat* resolve(const std::string& name, const NumericFormat* automatic,
+                             const ModelPlan& plan) {
+    if (name == "checkpoint") {
+        if (!plan.checkpoint_kv_format) {
+            throw Error(plan.name + ": expected a KV scheme in the file (--kv checkpoint), found "
+                                    "none");
+        }
+        return &numeric_format(*plan.checkpoint_kv_format);
+    }
     return name == "auto" ? automatic : &numeric_format(name);
+}
+
+/// The chunk of a model with chunked attention.
+std::optional<std::int64_t> chunk_of(const CacheSpec& spec) {
+    for (const ComponentGroup& group : group_components(spec)) {
+        if (group.component.units.kind == Units::Kind::chunk) {
+            return group.component.units.n;
+        }
+    }
+    return std::nullopt;
 }
 
 void add_setting_notes(Estimate& estimate) {
@@ -21,6 +39,19 @@ void add_setting_notes(Estimate& estimate) {
         estimate.notes.push_back("context " + format_integer(estimate.settings.context.count()) +
                                  " is beyond the model's " + format_integer(limit->count()) +
                                  " (max_position_embeddings): arithmetic only");
+    }
+    if (const auto chunk = chunk_of(estimate.model->spec)) {
+        const std::int64_t exact = (estimate.settings.context.count() - 1) % *chunk + 1;
+        estimate.notes.push_back("chunked layers are counted at their bound, min(T," +
+                                 std::to_string(*chunk) + "); ((T-1) mod " +
+                                 std::to_string(*chunk) + ")+1 = " + format_integer(exact) +
+                                 " tokens are exactly needed at this context");
+    }
+    const auto& layers = estimate.model->plan.layers;
+    if (estimate.settings.encoder_tokens == Tokens(0) &&
+        std::any_of(layers.begin(), layers.end(), needs_encoder_tokens)) {
+        estimate.notes.push_back("cross-attention keeps K and V of the encoder's tokens, which are "
+                                 "not counted: give their number with --encoder-tokens");
     }
 }
 
@@ -64,23 +95,36 @@ std::map<std::int64_t, bool> curve_tokens(Tokens from, Tokens to, int points) {
 
 } // namespace
 
-CacheFormats resolve_formats(const Settings& settings) {
+CacheFormats resolve_formats(const Settings& settings, const ModelPlan& plan) {
     if (settings.engine != "ideal") {
         throw Error("--engine: expected ideal (the other engines are not there yet), found \"" +
                     settings.engine + "\"");
     }
     const CacheFormats automatic = ideal_formats();
-    return {resolve(settings.k_format, automatic.k), resolve(settings.v_format, automatic.v),
-            resolve(settings.index_format, automatic.index),
-            resolve(settings.conv_format, automatic.conv),
-            resolve(settings.state_format, automatic.state)};
+    return {resolve(settings.k_format, automatic.k, plan),
+            resolve(settings.v_format, automatic.v, plan),
+            resolve(settings.index_format, automatic.index, plan),
+            resolve(settings.conv_format, automatic.conv, plan),
+            resolve(settings.state_format, automatic.state, plan)};
+}
+
+ModelPtr apply_settings(const ModelPtr& model, const Settings& settings) {
+    const auto& layers = model->plan.layers;
+    if (settings.encoder_tokens == Tokens(0) ||
+        std::none_of(layers.begin(), layers.end(), needs_encoder_tokens)) {
+        return model;
+    }
+    auto with_encoder = std::make_shared<Model>(*model);
+    with_encoder->spec = build_cache_spec(model->plan, settings.encoder_tokens);
+    return with_encoder;
 }
 
 Estimate estimate(ModelPtr model, const Settings& settings) {
     check_settings(settings);
     Estimate result;
     result.settings = settings;
-    result.formats = resolve_formats(settings);
+    result.formats = resolve_formats(settings, model->plan);
+    model = apply_settings(model, settings);
     const CacheSpec& spec = model->spec;
     if (const auto problem = storage_problem(spec, result.formats)) {
         throw Error(model->plan.name + ": " + *problem);
@@ -105,7 +149,7 @@ std::vector<CurvePoint> curve(const Model& model, const Settings& settings, Toke
                     std::to_string(points) + " points");
     }
     check_settings(settings);
-    const CacheFormats formats = resolve_formats(settings);
+    const CacheFormats formats = resolve_formats(settings, model.plan);
     check_storable(model.spec, formats);
     auto tokens = curve_tokens(from, to, points);
     for (const Knee& knee : knees(model.spec, formats)) {

@@ -11,7 +11,8 @@
 
 namespace kvcaliper {
 
-/// What a user may set. A format of "auto" is resolved by the engine.
+/// What a user may set. A format of "auto" is resolved by the engine, "checkpoint" by the model's
+/// file.
 struct Settings {
     Tokens context{8192};
     std::int64_t sequences = 1;
@@ -21,6 +22,7 @@ struct Settings {
     std::string conv_format = "auto";
     std::string state_format = "auto";
     std::string engine = "ideal";
+    Tokens encoder_tokens{0}; ///< rows of cross-attention, where the model does not fix them
 };
 
 /// A model that was read: its plan and its components. Immutable, cheap to share.
@@ -44,8 +46,13 @@ struct Estimate {
     std::vector<std::string> notes; ///< the model's, and those these settings bring
 };
 
-/// Resolves `auto` for the settings' engine; throws Error for an unknown engine or format.
-CacheFormats resolve_formats(const Settings& settings);
+/// Resolves `auto` for the settings' engine and `checkpoint` for the model; throws Error for an
+/// unknown engine or format, and for a checkpoint that asks for none.
+CacheFormats resolve_formats(const Settings& settings, const ModelPlan& plan);
+
+/// The model under settings that its components depend on (the encoder's tokens); itself where none
+/// do.
+ModelPtr apply_settings(const ModelPtr& model, const Settings& settings);
 
 /// Throws Error when a format can not store the model's rows, or a number does not fit 64 bits.
 Estimate estimate(ModelPtr model, const Settings& settings);

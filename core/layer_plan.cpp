@@ -3,6 +3,8 @@
 
 #include "core/error.h"
 
+#include <algorithm>
+
 namespace kvcaliper {
 
 std::string_view to_string(LayerKind kind) {
@@ -58,6 +60,13 @@ std::optional<LayerKind> layer_kind_from(std::string_view name) {
 
 std::string_view to_string(Confidence confidence) {
     return confidence == Confidence::rule ? "rule" : "generic";
+}
+
+bool needs_encoder_tokens(const LayerPlan& layer) {
+    return std::any_of(layer.parts.begin(), layer.parts.end(), [](const LayerPart& part) {
+        return part.kind == LayerKind::cross_attention &&
+               std::get<AttentionDims>(part.dims).encoder_tokens == 0;
+    });
 }
 
 std::string kind_text(const LayerPlan& layer) {

@@ -162,6 +162,9 @@ struct LayerPlan {
     std::string decided_by;         ///< the config key, or class default, that made it so
 };
 
+/// True when a layer's cross-attention does not say over how many encoder tokens it runs.
+bool needs_encoder_tokens(const LayerPlan& layer);
+
 /// "full_attention", "full_attention + mamba2", "shared" or "none".
 std::string kind_text(const LayerPlan& layer);
 
@@ -178,6 +181,8 @@ struct ModelPlan {
     std::string family;       ///< variants of one family share it; empty when unknown
     std::string model_type;
     Confidence confidence = Confidence::rule;
+    std::optional<std::string>
+        checkpoint_kv_format;          ///< what the file asks for, see --kv checkpoint
     std::optional<Tokens> max_context; ///< max_position_embeddings and its other names
     std::vector<LayerPlan> layers;
     std::vector<std::string> notes;

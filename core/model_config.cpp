@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 
 namespace kvcaliper {
 
@@ -13,22 +14,69 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The name of a folder of the hub's cache: models--meta-llama--Llama-3.1-8B is Llama-3.1-8B.
+std::string repository_name(const fs::path& snapshot) {
+    const std::string name = snapshot.parent_path().parent_path().filename().string();
+    const auto at = name.rfind("--");
+    return name.rfind("models--", 0) == 0 && at != std::string::npos ? name.substr(at + 2) : "";
+}
+
 /// "config.json" in a folder is named after the folder; other files after their stem.
 std::string name_for(const fs::path& file) {
     if (file.filename() == "config.json") {
-        const fs::path folder = fs::absolute(file).parent_path().filename();
-        return folder.empty() ? "config" : folder.string();
+        const fs::path folder = fs::absolute(file).parent_path();
+        if (const std::string name = repository_name(folder); !name.empty()) {
+            return name;
+        }
+        return folder.filename().empty() ? "config" : folder.filename().string();
     }
     return file.stem().string();
 }
 
-std::string file_in(const std::string& folder) {
-    const fs::path file = fs::path(folder) / "config.json";
+/// The snapshot of a hub cache folder (models--*/): the one refs/main names, else the only one.
+fs::path snapshot_in(const fs::path& folder) {
     std::error_code error;
-    if (!fs::exists(file, error)) {
-        throw Error(folder + ": expected a folder with a config.json, found none in it");
+    std::vector<fs::path> snapshots;
+    for (const auto& entry : fs::directory_iterator(folder / "snapshots", error)) {
+        if (fs::exists(entry.path() / "config.json", error)) {
+            snapshots.push_back(entry.path());
+        }
     }
-    return file.string();
+    if (std::ifstream main(folder / "refs" / "main"); main) {
+        std::string commit;
+        main >> commit;
+        const auto named =
+            std::find_if(snapshots.begin(), snapshots.end(),
+                         [&](const fs::path& one) { return one.filename() == commit; });
+        if (named != snapshots.end()) {
+            return *named;
+        }
+    }
+    if (snapshots.size() > 1) {
+        throw Error(folder.string() + ": expected one snapshot or refs/main, found " +
+                    std::to_string(snapshots.size()) + " snapshots");
+    }
+    return snapshots.empty() ? fs::path() : snapshots.front();
+}
+
+std::string file_in(const std::string& folder) {
+    std::error_code error;
+    if (const fs::path file = fs::path(folder) / "config.json"; fs::exists(file, error)) {
+        return file.string();
+    }
+    if (const fs::path snapshot = snapshot_in(folder); !snapshot.empty()) {
+        return (snapshot / "config.json").string();
+    }
+    throw Error(folder + ": expected a folder with a config.json, found none in it");
+}
+
+/// ModelOpt's side file, where there is one.
+JsonValue side_file(const std::string& config) {
+    const fs::path side = fs::path(config).parent_path() / "hf_quant_config.json";
+    std::error_code error;
+    return fs::path(config).filename() == "config.json" && fs::exists(side, error)
+               ? read_json_file(side.string()).value
+               : JsonValue();
 }
 
 } // namespace
@@ -45,7 +93,8 @@ ConfigFile read_config_file(const std::string& path) {
                           describe(document.value));
     }
     return {path == "-" ? "standard input" : file, path == "-" ? "stdin" : name_for(file),
-            std::move(document.value), std::move(document.warnings)};
+            std::move(document.value), std::move(document.warnings),
+            path == "-" ? JsonValue() : side_file(file)};
 }
 
 ModelConfig::ModelConfig(std::string file, const JsonValue& object, std::string pointer,
@@ -54,15 +103,18 @@ ModelConfig::ModelConfig(std::string file, const JsonValue& object, std::string 
       model_type_(model_type) {}
 
 const JsonValue* ModelConfig::find(std::string_view key) const {
-    if (const JsonValue* value = object_->find(key)) {
-        return value;
-    }
+    const JsonValue* found = object_->find(key);
     for (const std::string_view alias : key_aliases(key)) {
-        if (const JsonValue* value = object_->find(alias)) {
-            return value;
+        if (found != nullptr && !found->is_null()) {
+            break;
+        }
+        // A null under the canonical name leaves the word to another spelling (T5's decoder
+        // layers).
+        if (const JsonValue* value = object_->find(alias); value && (!found || !value->is_null())) {
+            found = value;
         }
     }
-    return nullptr;
+    return found;
 }
 
 bool ModelConfig::has(std::string_view key) const {

@@ -21,9 +21,12 @@ struct ConfigFile {
     std::string name; ///< the file's stem, or its folder's name for a plain config.json
     JsonValue value;
     std::vector<std::string> warnings;
+    JsonValue
+        hf_quant_config{}; ///< the file of that name beside config.json; null where there is none
 };
 
-/// Reads PATH: a config.json, a folder that holds one, or "-" (standard input). Throws Error.
+/// Reads PATH: a config.json, a folder that holds one (a Hugging Face snapshot, or a hub cache
+/// folder with snapshots/), a GGUF file by its magic bytes, or "-" (standard input). Throws Error.
 ConfigFile read_config_file(const std::string& path);
 
 /// An object of a config with its keys read by their meaning: aliases map to one spelling (n_layer

@@ -221,6 +221,7 @@ JsonValue settings_json(const Estimate& estimate) {
     json.set("conv_format", estimate.formats.conv->name);
     json.set("state_format", estimate.formats.state->name);
     json.set("engine", estimate.settings.engine);
+    json.set("encoder_tokens", estimate.settings.encoder_tokens.count());
     json.set("tp", 1);
     json.set("pp", 1);
     json.set("cp", 1);

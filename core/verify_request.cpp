@@ -30,7 +30,7 @@ std::vector<std::int64_t> verify_contexts(const Model& model, Tokens context) {
 
 JsonValue verify_request(const Model& model, const Settings& settings,
                          const VerifyOptions& options) {
-    const CacheFormats formats = resolve_formats(settings);
+    const CacheFormats formats = resolve_formats(settings, model.plan);
     check_storable(model.spec, formats);
     if (options.steps < 1 || options.steps > 1000) {
         throw Error("--steps: expected 1 to 1000, found " + std::to_string(options.steps));

@@ -51,6 +51,9 @@ class Backend {
     virtual void attend(const AttentionView& view, void* workspace) = 0;
     virtual void attend(const LatentView& view, void* workspace) = 0;
     virtual void step(const Mamba1View& view) = 0;
+    virtual void step(const ConvView& view) = 0;
+    virtual void step(const Mamba2View& view) = 0;
+    virtual void step(const DeltaView& view) = 0;
     virtual void synchronize() = 0;
 
     /// Bytes per second of a plain read of memory far larger than any cache, measured now.

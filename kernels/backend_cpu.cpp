@@ -3,6 +3,7 @@
 #include "kernels/backend_cpu.h"
 
 #include "core/error.h"
+#include "kernels/backend_cpu_state.h"
 #include "kernels/backend_cpu_append.h"
 #include "kernels/parallel.h"
 #include "kernels/system_memory.h"
@@ -235,7 +236,18 @@ class CpuBackend final : public Backend {
     void append(const AppendView& view) override;
     void attend(const AttentionView& view, void* workspace) override;
     void attend(const LatentView& view, void* workspace) override;
-    void step(const Mamba1View& view) override;
+    void step(const Mamba1View& view) override {
+        run_state_step(kernels_, view);
+    }
+    void step(const ConvView& view) override {
+        run_state_step(kernels_, view);
+    }
+    void step(const Mamba2View& view) override {
+        run_state_step(kernels_, view);
+    }
+    void step(const DeltaView& view) override {
+        run_state_step(kernels_, view);
+    }
     void synchronize() override {}
 
     double read_bandwidth() override;
@@ -290,39 +302,6 @@ void CpuBackend::attend(const LatentView& v, void* workspace) {
         task.parts[1] = {q_rope + sequence * v.heads * v.rope_width,
                          rows_of(v.rope, sequence, v.slots, v.rope_width, v.format)};
         task.values = task.parts[0].keys;
-    });
-}
-
-void CpuBackend::step(const Mamba1View& v) {
-    require(v.inner > 0 && v.state_size > 0 && v.state_size <= max_state_size,
-            "state_size must be between 1 and 1024");
-    require(v.conv_kernel > 0 && v.conv_kernel <= max_conv_kernel,
-            "conv_kernel must be between 1 and 16");
-    require(v.element != Element::f32, "no state kernel for an f32 convolution history yet");
-    constexpr std::int64_t channels = 256;
-    const std::int64_t blocks = (v.inner + channels - 1) / channels;
-    parallel_for(v.sequences * blocks, [&](std::int64_t i) {
-        const std::int64_t s = i / blocks, first = i % blocks * channels;
-        Mamba1Task task{};
-        task.x = static_cast<const std::uint16_t*>(v.x) + s * v.count * v.inner;
-        task.dt = v.dt + s * v.count * v.inner;
-        task.b = v.b + s * v.count * v.state_size;
-        task.c = v.c + s * v.count * v.state_size;
-        task.a = v.a;
-        task.d = v.d;
-        task.weight = v.weight;
-        task.bias = v.bias;
-        task.history = static_cast<std::uint16_t*>(v.history) + s * v.inner * (v.conv_kernel - 1);
-        task.state = v.state + s * v.inner * v.state_size;
-        task.out = v.out + s * v.inner;
-        task.inner = v.inner;
-        task.state_size = v.state_size;
-        task.conv_kernel = v.conv_kernel;
-        task.count = v.count;
-        task.first = first;
-        task.last = std::min(v.inner, first + channels);
-        task.bf16 = v.element == Element::bf16;
-        kernels_.mamba1(task);
     });
 }
 

@@ -23,6 +23,9 @@ namespace kvcaliper::kernels::KVCALIPER_CPU_VARIANT {
 // The parts of the table, one source file each.
 void attend(const AttendTask& task);
 void mamba1(const Mamba1Task& task);
+void conv(const ConvTask& task);
+void mamba2(const Mamba2Task& task);
+void delta(const DeltaTask& task);
 void encode(const EncodeTask& task);
 void decode(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out);
 

@@ -69,14 +69,55 @@ struct Mamba1Task {
     bool bf16;
 };
 
-/// Largest state_size and conv_kernel mamba1 keeps on its stack.
+/// Channels first … last - 1 of one sequence, count steps of a convolution.
+struct ConvTask {
+    const std::uint16_t* x; ///< [count][channels]
+    const float* weight;
+    const float* bias;
+    std::uint16_t* history;
+    float* out; ///< [count][channels]
+    std::int64_t channels, conv_kernel, count, first, last;
+    bool silu, bf16;
+};
+
+/// One head of one sequence, count steps; everything points at this head's numbers.
+struct Mamba2Task {
+    const float* x;  ///< [count] rows of head_width, x_stride apart
+    const float* b;  ///< [count] rows of state_size, bc_stride apart
+    const float* c;  ///< as b
+    const float* dt; ///< [count], dt_stride apart
+    float a, d;
+    float* state; ///< [head_width][state_size]
+    float* out;   ///< [head_width]
+    std::int64_t head_width, state_size, count, x_stride, bc_stride, dt_stride;
+};
+
+/// One value head of one sequence, count steps; everything points at this head's numbers.
+struct DeltaTask {
+    const float* q; ///< [count] rows of key_width, `stride` apart
+    const float* k;
+    const float* v;    ///< [count] rows of value_width, `stride` apart
+    const float* gate; ///< [count] rows of gate_width, gate_stride apart
+    const float* beta; ///< [count], beta_stride apart, or null
+    float* state;      ///< [key_width][value_width]
+    float* out;        ///< [value_width]
+    std::int64_t key_width, value_width, count, stride, gate_width, gate_stride, beta_stride;
+    bool log_gate, normalise;
+    float scale;
+};
+
+/// Largest sizes that the state kernels keep on their stack.
 inline constexpr std::int64_t max_state_size = 1024;
+inline constexpr std::int64_t max_key_width = 512;
 inline constexpr std::int64_t max_conv_kernel = 16;
 
 struct VectorKernels {
     const char* name;
     void (*attend)(const AttendTask& task);
     void (*mamba1)(const Mamba1Task& task);
+    void (*conv)(const ConvTask& task);
+    void (*mamba2)(const Mamba2Task& task);
+    void (*delta)(const DeltaTask& task);
     void (*encode)(const EncodeTask& task);
     /// Rows first … first + count - 1 as floats, each padded to scratch_padding.
     void (*decode)(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out);

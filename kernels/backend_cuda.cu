@@ -168,6 +168,9 @@ class CudaBackend final : public Backend {
     }
     void attend(const LatentView& view, void* workspace) override { run(view, workspace, site_); }
     void step(const Mamba1View& view) override { run(view, site_); }
+    void step(const ConvView& view) override { run(view, site_); }
+    void step(const Mamba2View& view) override { run(view, site_); }
+    void step(const DeltaView& view) override { run(view, site_); }
 
     void synchronize() override { simt::check(cudaStreamSynchronize(site_.stream), "a kernel"); }
 

@@ -74,6 +74,9 @@ class EmulatedBackend final : public Backend {
     }
     void attend(const LatentView& view, void* workspace) override { run(view, workspace, site()); }
     void step(const Mamba1View& view) override { run(view, site()); }
+    void step(const ConvView& view) override { run(view, site()); }
+    void step(const Mamba2View& view) override { run(view, site()); }
+    void step(const DeltaView& view) override { run(view, site()); }
     void synchronize() override {}
 
     double read_bandwidth() override {

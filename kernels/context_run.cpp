@@ -38,14 +38,22 @@ ContextRun::ContextRun(const VerifyRequest& request, CountingAllocator& allocato
                        std::vector<GroupRun>& groups, const Hooks& hooks,
                        const std::function<void()>& progress)
     : request_(request), allocator_(allocator), groups_(groups), hooks_(hooks), progress_(progress),
-      group_of_layer_(request.plan.layers.size(), 0) {
-    for (std::size_t g = 0; g < groups.size(); ++g)
-        for (const int layer : groups[g].driver->group().layers)
-            group_of_layer_[static_cast<std::size_t>(layer)] = static_cast<int>(g);
+      group_of_part_(request.plan.layers.size()) {
+    for (std::size_t i = 0; i < group_of_part_.size(); ++i)
+        group_of_part_[i].resize(request.plan.layers[i].parts.size(), 0);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        const LayerGroup& group = groups[g].driver->group();
+        for (std::size_t i = 0; i < group.layers.size(); ++i)
+            group_of_part_[static_cast<std::size_t>(group.layers[i])]
+                          [static_cast<std::size_t>(group.parts[i])] = static_cast<int>(g);
+    }
 }
 
 std::int64_t ContextRun::progress_steps(const VerifyRequest& request) {
-    return 3 * static_cast<std::int64_t>(request.plan.layers.size()) + request.steps + 1;
+    std::int64_t parts = 0; // each is filled on its own
+    for (const LayerPlan& layer : request.plan.layers)
+        parts += static_cast<std::int64_t>(layer.parts.size());
+    return 2 * static_cast<std::int64_t>(request.plan.layers.size()) + parts + request.steps + 1;
 }
 
 ContextOutcome ContextRun::run(std::int64_t context, Findings& findings) {
@@ -115,31 +123,41 @@ void ContextRun::measure_device(ContextOutcome& outcome, const MemorySample& bef
     outcome.samples.push_back(std::move(total));
 }
 
-LayerMemory ContextRun::memory_of(int layer) const {
+/// The shape a buffer belongs to, -1 for one that no part of the plan has.
+int ContextRun::group_of(int layer, int part) const {
+    const auto index = static_cast<std::size_t>(layer);
+    if (part < 0 || index >= group_of_part_.size() || group_of_part_[index].empty())
+        return -1;
+    return group_of_part_[index][static_cast<std::size_t>(part)];
+}
+
+LayerMemory ContextRun::memory_of(const LayerGroup& group, std::size_t member) const {
     LayerMemory memory;
-    memory.layer = layer;
-    const LayerPlan& plan = request_.plan.layers[static_cast<std::size_t>(layer)];
-    memory.shapes = layer_planes(plan.parts.front(), context_, plane_elements(request_.formats));
+    memory.layer = group.layers[member];
+    memory.shapes = layer_planes(group.plan, context_, plane_elements(request_.formats));
     for (const Plane& shape : memory.shapes)
         for (const Buffer& buffer : buffers_)
-            if (buffer.plan.layer == layer && buffer.plan.plane && buffer.plan.role == shape.role)
+            if (buffer.plan.layer == memory.layer && buffer.plan.part == group.parts[member] &&
+                buffer.plan.plane && buffer.plan.role == shape.role)
                 memory.planes.push_back(buffer.memory.data());
     return memory;
 }
 
 void ContextRun::fill_layers() {
-    for (GroupRun& group : groups_)
-        for (const int layer : group.driver->group().layers) {
+    for (GroupRun& run : groups_) {
+        const LayerGroup& group = run.driver->group();
+        for (std::size_t i = 0; i < group.layers.size(); ++i) {
             check_cancelled();
-            group.driver->fill(memory_of(layer), context_ - request_.steps,
-                               layer == group.driver->representative());
+            run.driver->fill(memory_of(group, i), context_ - request_.steps, i == 0);
             progress_();
         }
+    }
     allocator_.backend().synchronize();
     if (hooks_.after_fill)
         for (const Buffer& buffer : buffers_)
-            hooks_.after_fill(allocator_.backend(), {context_, buffer.plan.layer, buffer.plan.role,
-                                                     buffer.memory.data(), buffer.memory.bytes()});
+            hooks_.after_fill(allocator_.backend(),
+                              {context_, buffer.plan.layer, buffer.plan.kind, buffer.plan.role,
+                               buffer.memory.data(), buffer.memory.bytes()});
 }
 
 void ContextRun::decode() {
@@ -155,9 +173,9 @@ void ContextRun::decode() {
 void ContextRun::decode_step(std::int64_t position, bool compare, std::size_t group) {
     LayerDriver& driver = *groups_[group].driver;
     driver.begin_step(position);
-    for (const int layer : driver.group().layers) {
+    for (std::size_t i = 0; i < driver.group().layers.size(); ++i) {
         check_cancelled();
-        driver.append(memory_of(layer), position);
+        driver.append(memory_of(driver.group(), i), position);
     }
     allocator_.backend().synchronize();
     const double seconds = timed_run(group, position, compare);
@@ -174,10 +192,10 @@ void ContextRun::decode_step(std::int64_t position, bool compare, std::size_t gr
 double ContextRun::timed_run(std::size_t group, std::int64_t position, bool poison) {
     LayerDriver& driver = *groups_[group].driver;
     Backend& backend = allocator_.backend();
-    const auto timed = [&](const std::vector<int>& layers) {
+    const auto timed = [&](std::size_t from, std::size_t to) {
         std::vector<LayerMemory> memories;
-        for (const int layer : layers)
-            memories.push_back(memory_of(layer));
+        for (std::size_t i = from; i < to; ++i)
+            memories.push_back(memory_of(driver.group(), i));
         const auto start = Clock::now();
         for (const LayerMemory& memory : memories) {
             check_cancelled();
@@ -186,15 +204,15 @@ double ContextRun::timed_run(std::size_t group, std::int64_t position, bool pois
         backend.synchronize();
         return std::chrono::duration<double>(Clock::now() - start).count();
     };
-    const std::vector<int>& layers = driver.group().layers;
+    const std::size_t layers = driver.group().layers.size();
     double seconds = 0;
-    if (groups_[group].all_layers && layers.size() > 1)
-        seconds += timed({layers.begin() + 1, layers.end()});
+    if (groups_[group].all_layers && layers > 1)
+        seconds += timed(1, layers);
     if (poison) {
         driver.poison_output();
         backend.synchronize();
     }
-    return seconds + timed({layers.front()});
+    return seconds + timed(0, 1);
 }
 
 std::vector<std::int64_t> ContextRun::checked_sequences(const LayerDriver& driver) const {
@@ -226,8 +244,7 @@ void ContextRun::compare_outputs() {
 }
 
 Sample& ContextRun::sample_of(ContextOutcome& outcome, const BufferPlan& plan) {
-    const auto layer = static_cast<std::size_t>(plan.layer);
-    const int shape = layer < group_of_layer_.size() ? group_of_layer_[layer] : -1;
+    const int shape = group_of(plan.layer, plan.part);
     for (Sample& sample : outcome.samples)
         if (sample.shape == shape && sample.kind == plan.kind && sample.component == plan.role)
             return sample;
@@ -264,11 +281,19 @@ void ContextRun::check_buffers(ContextOutcome& outcome, Findings& findings) {
     outcome.memory.guards = allocator_.guards().live;
 }
 
+/// How findings name a buffer: by its role, and by its part where the layer has several.
+std::string ContextRun::label(const BufferPlan& plan) const {
+    const auto layer = static_cast<std::size_t>(plan.layer);
+    const bool several =
+        layer < request_.plan.layers.size() && request_.plan.layers[layer].parts.size() > 1;
+    return several ? plan.kind + " " + plan.role : plan.role;
+}
+
 void ContextRun::report(Buffer& buffer, const GuardHits& hits, std::int64_t untouched,
                         Findings& findings) {
     const BufferPlan& plan = buffer.plan;
     const auto add = [&](const char* what, const std::string& text) {
-        findings.add(context_, plan.layer, plan.role, what, text);
+        findings.add(context_, plan.layer, label(plan), what, text);
     };
     if (hits.after > 0)
         add("after", "kernel wrote " + bytes_text(hits.after) + " past the predicted " +

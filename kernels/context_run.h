@@ -50,7 +50,9 @@ class ContextRun {
 
     void allocate_buffers();
     void measure_device(ContextOutcome& outcome, const MemorySample& before);
-    LayerMemory memory_of(int layer) const;
+    LayerMemory memory_of(const LayerGroup& group, std::size_t member) const;
+    int group_of(int layer, int part) const;
+    std::string label(const BufferPlan& plan) const;
     void fill_layers();
     void decode();
     void decode_step(std::int64_t position, bool compare, std::size_t group);
@@ -73,7 +75,7 @@ class ContextRun {
     std::int64_t context_ = 0;
     std::vector<Buffer> buffers_;
     std::vector<GroupOutcome> outcomes_;
-    std::vector<int> group_of_layer_;
+    std::vector<std::vector<int>> group_of_part_; ///< [layer][part]
     /// Outputs of the representative: [group][compared step][checked sequence].
     std::vector<std::vector<std::vector<std::vector<float>>>> outputs_;
 };

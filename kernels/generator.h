@@ -25,6 +25,8 @@ enum class Purpose : std::uint32_t {
     ssm_d,
     conv_weight,
     conv_bias,
+    delta_gate,
+    delta_beta,
 };
 
 struct StreamId {

@@ -34,15 +34,25 @@ std::vector<Plane> planes_of(const Mamba1Dims& d, std::int64_t, const PlaneEleme
     return state_planes(d.inner, d.conv_kernel, d.inner, d.state_size, e);
 }
 
+std::vector<Plane> planes_of(const Mamba2Dims& d, std::int64_t, const PlaneElements& e) {
+    return state_planes(d.inner + 2 * d.groups * d.state_size, d.conv_kernel,
+                        d.heads * d.head_width, d.state_size, e);
+}
+
+/// The convolution runs over q, k and v.
+std::vector<Plane> planes_of(const DeltaDims& d, std::int64_t, const PlaneElements& e) {
+    return state_planes(2 * d.key_heads * d.key_width + d.value_heads * d.value_width,
+                        d.conv_kernel, d.value_heads * d.key_width, d.value_width, e);
+}
+
+std::vector<Plane> planes_of(const ConvDims& d, std::int64_t, const PlaneElements& e) {
+    return {{"conv_state", d.channels, 1, d.columns, d.in_state_format ? e.state : e.conv}};
+}
+
 /// Kinds that no kernel runs yet have no planes: such a model is refused before this matters.
 template <typename Dims>
 std::vector<Plane> planes_of(const Dims&, std::int64_t, const PlaneElements&) {
     return {};
-}
-
-std::vector<Plane> planes_of(const Mamba2Dims& d, std::int64_t, const PlaneElements& e) {
-    return state_planes(d.inner + 2 * d.groups * d.state_size, d.conv_kernel,
-                        d.heads * d.head_width, d.state_size, e);
 }
 
 } // namespace

@@ -19,14 +19,15 @@ struct DeviceFacts {
 struct LaunchPlan {
     std::string refusal; ///< why these kernels cannot do it: "expected …, found …"; else empty
 
-    std::int64_t grid = 0; ///< blocks of kBlockThreads
+    std::int64_t grid = 0;            ///< blocks
+    std::int64_t warps = kBlockWarps; ///< per block
     std::int64_t shared_bytes = 0;
     std::int64_t merge_grid = 0; ///< 0 when there is nothing to merge
     std::int64_t merge_shared_bytes = 0;
 
     SplitShape shape;      ///< attention only
     bool plain = true;     ///< attention only: all numbers are of the queries' type
-    unsigned columns = 0;  ///< columns per lane that the attention kernel is built for
+    unsigned columns = 0;  ///< columns (or rows of a state) per lane that the kernel is built for
     unsigned heads = 1;    ///< query heads per block
     std::int64_t skip = 0; ///< append only: leading tokens that would be overwritten at once
     std::int64_t workspace_bytes = 0;
@@ -49,6 +50,9 @@ LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts,
                           std::int64_t splits = 0);
 
 LaunchPlan plan_step(const Mamba1View& view, const DeviceFacts& facts);
+LaunchPlan plan_step(const ConvView& view, const DeviceFacts& facts);
+LaunchPlan plan_step(const Mamba2View& view, const DeviceFacts& facts);
+LaunchPlan plan_step(const DeltaView& view, const DeviceFacts& facts);
 
 /// How many parts to cut `tokens` into when `blocks` blocks run for each part. At least 128 tokens
 /// per part unless there are fewer.

@@ -22,6 +22,8 @@ inline constexpr std::int64_t kMaxRopeWidth = kRopeColumns * kWarpLanes;
 inline constexpr unsigned kGroupedHeads = 4;
 
 inline constexpr std::int64_t kMaxStateSize = 256;
+/// Most rows of a state matrix: 64 of them in each of 8 warps.
+inline constexpr std::int64_t kMaxKeyWidth = 512;
 
 // Largest relative L2 error per head against a double reference on the same 16-bit values. Widening
 // them is exact and everything after is f32, so the element does not matter; the attention bound

@@ -48,16 +48,19 @@ std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyReq
         return make_latent_driver(backend, request, group, cancel);
     case LayerKind::mamba1:
         return make_mamba1_driver(backend, request, group, cancel);
-    case LayerKind::chunked_attention:
-    case LayerKind::cross_attention:
-    case LayerKind::compressed_attention:
     case LayerKind::mamba2:
+        return make_mamba2_driver(backend, request, group, cancel);
     case LayerKind::gated_delta:
     case LayerKind::kda:
     case LayerKind::lightning:
     case LayerKind::gla:
-    case LayerKind::rglru:
+        return make_delta_driver(backend, request, group, cancel);
     case LayerKind::short_conv:
+        return make_short_conv_driver(backend, request, group, cancel);
+    case LayerKind::chunked_attention:
+    case LayerKind::cross_attention:
+    case LayerKind::compressed_attention:
+    case LayerKind::rglru:
     case LayerKind::rwkv4:
     case LayerKind::rwkv:
     case LayerKind::xlstm:

@@ -89,7 +89,7 @@ std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyReq
                                                const LayerGroup& group,
                                                const std::atomic<bool>* cancel);
 
-// The two families, one file each.
+// The families, one file each.
 std::unique_ptr<LayerDriver> make_attention_driver(Backend& backend, const VerifyRequest& request,
                                                    const LayerGroup& group,
                                                    const std::atomic<bool>* cancel);
@@ -99,5 +99,14 @@ std::unique_ptr<LayerDriver> make_latent_driver(Backend& backend, const VerifyRe
 std::unique_ptr<LayerDriver> make_mamba1_driver(Backend& backend, const VerifyRequest& request,
                                                 const LayerGroup& group,
                                                 const std::atomic<bool>* cancel);
+std::unique_ptr<LayerDriver> make_mamba2_driver(Backend& backend, const VerifyRequest& request,
+                                                const LayerGroup& group,
+                                                const std::atomic<bool>* cancel);
+std::unique_ptr<LayerDriver> make_delta_driver(Backend& backend, const VerifyRequest& request,
+                                               const LayerGroup& group,
+                                               const std::atomic<bool>* cancel);
+std::unique_ptr<LayerDriver> make_short_conv_driver(Backend& backend, const VerifyRequest& request,
+                                                    const LayerGroup& group,
+                                                    const std::atomic<bool>* cancel);
 
 } // namespace kvcaliper::kernels

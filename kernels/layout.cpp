@@ -2,6 +2,7 @@
 #include "kernels/layout.h"
 
 #include "core/error.h"
+#include "kernels/state_layout.h"
 
 #include <algorithm>
 
@@ -24,49 +25,60 @@ Format format_of(const NumericFormat& format) {
     return cache_format(format.name).value_or(Format::bf16); // others are refused before
 }
 
-/// What one layer of the plan and of the spec have to say; either may be missing.
-struct LayerSides {
-    std::string kind;
-    std::vector<Plane> planes;
-    std::vector<Component> components;
+/// A plane and the part of the layer it belongs to.
+struct PartPlane {
+    int part;
+    LayerKind kind;
+    Plane plane;
 };
 
-LayerSides sides_of(const VerifyRequest& request, std::size_t layer, std::int64_t tokens) {
-    LayerSides sides;
-    if (layer < request.spec.layers.size()) {
-        sides.components = request.spec.layers[layer].components;
-        sides.kind = request.spec.layers[layer].kind;
-    }
-    if (layer < request.plan.layers.size()) {
-        const LayerPlan& plan = request.plan.layers[layer];
-        for (const LayerPart& part : plan.parts) {
-            const auto more = layer_planes(part, tokens, plane_elements(request.formats));
-            sides.planes.insert(sides.planes.end(), more.begin(), more.end());
-        }
-        sides.kind = kind_text(plan);
-    }
-    return sides;
+std::vector<PartPlane> part_planes(const LayerPlan& layer, std::int64_t tokens,
+                                   const PlaneElements& elements) {
+    std::vector<PartPlane> planes;
+    for (std::size_t i = 0; i < layer.parts.size(); ++i)
+        for (const Plane& plane : layer_planes(layer.parts[i], tokens, elements))
+            planes.push_back({static_cast<int>(i), layer.parts[i].kind, plane});
+    return planes;
 }
 
-/// Components and planes of one layer, matched by role.
+/// The first part of that kind; the only part whatever its kind; else -1.
+int part_of(const LayerPlan& layer, LayerKind kind) {
+    for (std::size_t i = 0; i < layer.parts.size(); ++i)
+        if (layer.parts[i].kind == kind)
+            return static_cast<int>(i);
+    return layer.parts.size() == 1 ? 0 : -1;
+}
+
+/// Components and planes of one layer, matched by kind and role.
 void add_layer(std::vector<BufferPlan>& buffers, const VerifyRequest& request, std::size_t layer,
                std::int64_t tokens) {
-    LayerSides sides = sides_of(request, layer, tokens);
+    const LayerPlan plan =
+        layer < request.plan.layers.size() ? request.plan.layers[layer] : LayerPlan{};
+    const std::vector<Component> components = layer < request.spec.layers.size()
+                                                  ? request.spec.layers[layer].components
+                                                  : std::vector<Component>{};
+    std::vector<PartPlane> planes = part_planes(plan, tokens, plane_elements(request.formats));
     const auto index = static_cast<int>(layer);
-    for (const Component& component : sides.components) {
+    for (const Component& component : components) {
         const std::string role(to_string(component.role));
         const Bytes bytes = component_bytes(component, request.formats, Tokens(tokens));
-        buffers.push_back({index, sides.kind, role,
+        const int part = part_of(plan, component.kind);
+        const LayerKind kind =
+            part < 0 ? component.kind : plan.parts[static_cast<std::size_t>(part)].kind;
+        buffers.push_back({index, part, std::string(to_string(kind)), role,
                            checked_multiply(bytes.count(), request.sequences), 0, 2, std::nullopt});
-        const auto plane = std::find_if(sides.planes.begin(), sides.planes.end(),
-                                        [&](const Plane& p) { return p.role == role; });
-        if (plane == sides.planes.end())
+        const auto match = std::find_if(planes.begin(), planes.end(), [&](const PartPlane& p) {
+            return p.kind == kind && p.plane.role == role;
+        });
+        if (match == planes.end())
             continue;
-        buffers.back().plane = *plane;
-        sides.planes.erase(plane);
+        buffers.back().part = match->part;
+        buffers.back().plane = match->plane;
+        planes.erase(match);
     }
-    for (const Plane& plane : sides.planes)
-        buffers.push_back({index, sides.kind, std::string(plane.role), 0, 0, 2, plane});
+    for (const PartPlane& p : planes)
+        buffers.push_back({index, p.part, std::string(to_string(p.kind)), std::string(p.plane.role),
+                           0, 0, 2, p.plane});
 }
 
 /// Dimensions that no plane shows (query heads, widths behind the scale) matter too: all are
@@ -155,23 +167,25 @@ std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t 
 
 std::vector<LayerGroup> layer_groups(const ModelPlan& plan) {
     std::vector<LayerGroup> groups;
-    for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-        if (plan.layers[i].parts.empty()) // an MLP, or a layer that reads another's cache
-            continue;
-        const LayerPart& layer = plan.layers[i].parts.front();
-        const auto same = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& group) {
-            return same_shape(group.plan, layer);
-        });
-        if (same != groups.end())
-            same->layers.push_back(static_cast<int>(i));
-        else
-            groups.push_back({layer, {static_cast<int>(i)}});
-    }
+    // An MLP, or a layer that reads another's cache, has no part.
+    for (std::size_t i = 0; i < plan.layers.size(); ++i)
+        for (std::size_t j = 0; j < plan.layers[i].parts.size(); ++j) {
+            const LayerPart& part = plan.layers[i].parts[j];
+            auto group = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& known) {
+                return same_shape(known.plan, part);
+            });
+            if (group == groups.end())
+                group = groups.insert(groups.end(), {part, {}, {}});
+            group->layers.push_back(static_cast<int>(i));
+            group->parts.push_back(static_cast<int>(j));
+        }
     return groups;
 }
 
 std::vector<StepCost> step_costs(const LayerPart& layer, std::int64_t tokens,
                                  const PlaneElements& elements, std::int64_t sequences) {
+    if (convolves_first(layer.kind))
+        return state_step_costs(layer, elements, sequences);
     std::vector<StepCost> costs;
     for (const Plane& plane : layer_planes(layer, tokens, elements))
         costs.push_back({extent_bytes(plane, sequences), 0});
@@ -203,10 +217,12 @@ StepCost step_cost(const LayerPart& layer, std::int64_t tokens, const PlaneEleme
 }
 
 std::int64_t IoPlan::total() const {
-    return append + query + query_rope + out + step + b + c + a + d + weight + bias;
+    return append + query + query_rope + out + step + b + c + mixed + a + d + weight + bias;
 }
 
 IoPlan io_plan(const LayerPart& layer, const PlaneElements& elements, std::int64_t sequences) {
+    if (convolves_first(layer.kind))
+        return state_io_plan(layer, elements, sequences);
     return std::visit([&](const auto& dims) { return io_of(dims, elements, sequences); },
                       layer.dims);
 }

@@ -16,7 +16,8 @@ namespace kvcaliper::kernels {
 /// One buffer of one layer: as large as predicted, used as the geometry says.
 struct BufferPlan {
     int layer = 0;
-    std::string kind; ///< of the layer: "full_attention"
+    int part = 0;     ///< of the layer; -1 when no part of it is of this kind
+    std::string kind; ///< of the part: "full_attention"
     std::string role;
     std::int64_t predicted = 0; ///< bytes, all sequences; 0 when core predicts no such component
     std::int64_t extent = 0;    ///< bytes kernels touch; 0 when the geometry has no such plane
@@ -26,14 +27,17 @@ struct BufferPlan {
 
 PlaneElements plane_elements(const CacheFormats& formats);
 
-/// Every buffer of every layer at that many tokens. A component and a plane of the same role share
-/// a buffer; one without the other gets a buffer of its own.
+/// Every buffer of every layer at that many tokens. A component and a plane of the same kind and
+/// role share a buffer (of the same role in a layer of one part); one without the other gets a
+/// buffer of its own.
 std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t tokens);
 
-/// Layers of the same kind and dimensions. The first one stands for all where one is enough.
+/// Parts of layers of the same kind and dimensions. The first one stands for all where one is
+/// enough.
 struct LayerGroup {
     LayerPart plan;
-    std::vector<int> layers;
+    std::vector<int> layers; ///< ascending
+    std::vector<int> parts;  ///< which part of each of these layers
 };
 std::vector<LayerGroup> layer_groups(const ModelPlan& plan);
 
@@ -53,7 +57,8 @@ struct IoPlan {
     std::int64_t append_tokens = 1; ///< tokens per bulk append
     std::int64_t append = 0;        ///< the source of appends
     std::int64_t query = 0, query_rope = 0, out = 0;
-    std::int64_t step = 0, b = 0, c = 0;             ///< state layers: dt, b, c per chunk
+    std::int64_t step = 0, b = 0, c = 0;             ///< state layers: dt or gates, b, c per chunk
+    std::int64_t mixed = 0;                          ///< state layers: behind the convolution
     std::int64_t a = 0, d = 0, weight = 0, bias = 0; ///< state layers: weights
     std::int64_t total() const;
 };

@@ -2,6 +2,7 @@
 #include "kernels/verify_request.h"
 
 #include "core/error.h"
+#include "kernels/state_layout.h"
 #include "kernels/geometry.h"
 
 #include <algorithm>
@@ -123,6 +124,11 @@ void check_request(const VerifyRequest& request) {
 
 namespace {
 
+void refuse_shape(std::set<std::string>& reasons, const LayerPart& part) {
+    if (const std::string reason = state_refusal(part); !reason.empty())
+        reasons.insert(reason);
+}
+
 /// Why one part of a layer can not be run, added to `reasons`.
 void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
                  const CacheFormats& formats) {
@@ -148,16 +154,23 @@ void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
         refuse_format(reasons, *formats.conv, {"f16", "bf16"}, "convolution history");
         refuse_format(reasons, *formats.state, {"f32"}, "recurrent state");
         return;
-    case LayerKind::chunked_attention:
-    case LayerKind::cross_attention:
-    case LayerKind::compressed_attention:
+    case LayerKind::short_conv:
+        refuse_format(reasons, *formats.conv, {"f16", "bf16"}, "convolution history");
+        refuse_shape(reasons, part);
+        return;
     case LayerKind::mamba2:
     case LayerKind::gated_delta:
     case LayerKind::kda:
     case LayerKind::lightning:
     case LayerKind::gla:
+        refuse_format(reasons, *formats.conv, {"f16", "bf16"}, "convolution history");
+        refuse_format(reasons, *formats.state, {"f32"}, "recurrent state");
+        refuse_shape(reasons, part);
+        return;
+    case LayerKind::chunked_attention:
+    case LayerKind::cross_attention:
+    case LayerKind::compressed_attention:
     case LayerKind::rglru:
-    case LayerKind::short_conv:
     case LayerKind::rwkv4:
     case LayerKind::rwkv:
     case LayerKind::xlstm:
@@ -173,8 +186,6 @@ std::vector<std::string> unsupported(const VerifyRequest& request) {
     std::set<std::string> reasons;
     bool runs = false;
     for (const LayerPlan& layer : request.plan.layers) {
-        if (layer.parts.size() > 1)
-            reasons.insert("no kernel for layers of several parts yet (" + kind_text(layer) + ")");
         for (const LayerPart& part : layer.parts)
             refuse_part(reasons, part, request.formats);
         runs = runs || !layer.parts.empty();

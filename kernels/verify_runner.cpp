@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "kernels/context_run.h"
+#include "kernels/state_layout.h"
 
 #include <algorithm>
 #include <chrono>
@@ -160,7 +161,7 @@ void Run::choose_attended_layers() {
     if (bytes <= budget.bytes && flops <= budget.flops)
         return;
     for (GroupRun& group : groups_)
-        if (group.driver->group().plan.kind != LayerKind::mamba1) // cheap at any context
+        if (!keeps_state(group.driver->group().plan.kind)) // cheap at any context
             group.all_layers = false;
     result_.notes.push_back("every layer is allocated, filled and checked; one layer of each shape "
                             "attends, because all of them would take too long here");

@@ -17,6 +17,7 @@ namespace kvcaliper::kernels {
 struct FilledPlane {
     std::int64_t context = 0;
     int layer = 0;
+    std::string kind; ///< of the part it belongs to
     std::string role;
     void* memory = nullptr;
     std::int64_t bytes = 0;

@@ -68,4 +68,57 @@ struct Mamba1View {
     Element element; ///< f16 or bf16, of x and history
 };
 
+/// `count` steps of a causal convolution per channel:
+///   out = g(bias + Σ_{j<K-1} w[j]·history[j] + w[K-1]·x);  history shifts left, x enters last
+/// where g is silu or nothing. A kernel of one column has no history.
+struct ConvView {
+    const void* x;       ///< [sequences][count][channels], element
+    const float* weight; ///< [channels][conv_kernel]
+    const float* bias;   ///< [channels]
+    void* history;       ///< [sequences][channels][conv_kernel - 1], element, oldest first
+    float* out;          ///< [sequences][count][channels]
+    std::int64_t sequences, channels, conv_kernel, count;
+    bool silu;
+    Element element; ///< f16 or bf16, of x and history
+};
+
+/// `count` steps of Mamba-2 for one layer behind its convolution; head h reads B and C of group
+/// h / (heads / groups):
+///   state = exp(dt · a) · state + dt · x · b;  y = Σ_n state · c + d · x
+/// The rows of a step lie x_stride and bc_stride floats apart.
+struct Mamba2View {
+    const float* x;  ///< [sequences][count][heads][head_width]
+    const float* b;  ///< [sequences][count][groups][state_size]
+    const float* c;  ///< [sequences][count][groups][state_size]
+    const float* dt; ///< [sequences][count][heads], positive (softplus already applied)
+    const float* a;  ///< [heads], negative
+    const float* d;  ///< [heads]
+    float* state;    ///< [sequences][heads][head_width][state_size]
+    float* out;      ///< [sequences][heads][head_width]: y of the last of the count steps
+    std::int64_t sequences, heads, head_width, groups, state_size, count;
+    std::int64_t x_stride, bc_stride;
+};
+
+/// `count` steps of linear attention with a matrix state for one layer behind its convolution;
+/// value head h reads q and k of key head h / (value_heads / key_heads):
+///   S = decay · S;  u = beta · (v - Sᵀk), or v without beta;  S = S + k uᵀ;  y = scale · Sᵀq
+/// The rows of a step lie `stride` floats apart in q, k and v.
+struct DeltaView {
+    const float* q;    ///< [sequences][count][key_heads][key_width]
+    const float* k;    ///< [sequences][count][key_heads][key_width]
+    const float* v;    ///< [sequences][count][value_heads][value_width]
+    const float* gate; ///< [sequences][count][value_heads][gate_width]
+    const float* beta; ///< [sequences][count][value_heads], or null: no delta rule
+    float* state;      ///< [sequences][value_heads][key_width][value_width]
+    float* out;        ///< [sequences][value_heads][value_width]: y of the last step
+    std::int64_t sequences, key_heads, value_heads, key_width, value_width, count, stride;
+    std::int64_t gate_width; ///< 1, or key_width: a decay of its own for every row of S
+    bool log_gate;           ///< the decay is exp(gate), else the gate itself
+    bool normalise;          ///< q and k are divided by their length
+    float scale;
+};
+
+/// Under the root of that length, so that a zero vector stays one.
+inline constexpr float length_epsilon = 1e-6f;
+
 } // namespace kvcaliper::kernels

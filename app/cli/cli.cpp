@@ -61,7 +61,7 @@ void add_format_options(CLI::App& app, Settings& settings) {
                settings.k_format = format;
                settings.v_format = format;
            },
-           "number format of K and V (see list formats)")
+           "number format of K and V (see list formats), or checkpoint: what the file asks for")
         ->type_name("FORMAT")
         ->trigger_on_parse();
     app.add_option("--k", settings.k_format, "number format of K alone")->type_name("FORMAT");
@@ -79,6 +79,17 @@ void add_settings(CLI::App& app, Options& options) {
                    "sequences held at once (default 1)")
         ->type_name("N");
     add_format_options(app, options.settings);
+    app.add_option_function<std::string>(
+           "--encoder-tokens",
+           [&options](const std::string& text) {
+               try {
+                   options.settings.encoder_tokens = parse_tokens(text);
+               } catch (const Error& error) {
+                   throw Error(std::string("--encoder-tokens: ") + error.what());
+               }
+           },
+           "rows of cross-attention, where the model does not fix them")
+        ->type_name("TOKENS");
     app.add_option("--engine", options.settings.engine, "whose rules: ideal (default)")
         ->type_name("NAME");
 }

@@ -29,7 +29,7 @@ Tokens last_tokens(const std::vector<ModelPtr>& models) {
 std::vector<Curve> make_curves(const Options& options) {
     std::vector<ModelPtr> models;
     for (const std::string& name : options.models) {
-        models.push_back(load_model(name));
+        models.push_back(apply_settings(load_model(name), options.settings));
     }
     const Tokens from = options.from.value_or(Tokens(1));
     const Tokens to = options.to.value_or(std::max(from, last_tokens(models)));
@@ -56,11 +56,11 @@ Table curve_table(const std::vector<Curve>& curves, const Settings& settings, Ta
         }
     }
     table.columns.push_back({"knee"});
-    const CacheFormats formats = resolve_formats(settings);
     for (const Tokens at : tokens) {
         std::vector<std::string> row{style == TableStyle::csv ? std::to_string(at.count())
                                                               : format_integer(at.count())};
         for (const Curve& one : curves) {
+            const CacheFormats formats = resolve_formats(settings, one.model->plan);
             const Bytes bytes =
                 cache_bytes(one.model->spec, formats, at).bytes() * settings.sequences;
             row.push_back(exact_cell(bytes.count(), style));

@@ -128,6 +128,9 @@ Table layer_table(const Estimate& estimate, TableStyle style) {
                      estimate.settings.sequences;
             components += (components.empty() ? "" : ", ") + component_text(component);
         }
+        if (layer.shared_with) {
+            components = "reads layer " + std::to_string(*layer.shared_with);
+        }
         table.rows.push_back({std::to_string(i), layer.kind, components,
                               exact_cell(bytes.count(), style), layer.decided_by});
     }

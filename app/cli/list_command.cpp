@@ -41,9 +41,10 @@ Table engine_table() {
 }
 
 Table architecture_table_of_types() {
-    Table table{{{"model_type"}, {"rule"}, {"keys it reads"}}, {}};
+    Table table{{{"model_type"}, {"confidence"}, {"rule"}, {"keys it reads"}}, {}};
     for (const ArchitectureInfo& info : known_architectures()) {
-        table.rows.push_back({info.model_type, info.rule, info.keys});
+        table.rows.push_back(
+            {info.model_type, std::string(to_string(info.confidence)), info.rule, info.keys});
     }
     return table;
 }

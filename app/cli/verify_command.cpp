@@ -205,7 +205,7 @@ void write_result(const Model& model, const Options& options, const JsonValue& r
         io.out << format_table(sample_table(result, style), style);
         return;
     }
-    io.out << model.plan.display_name << " measured on " << device_line(result) << "\n"
+    io.out << model.plan.display_name << " on " << device_line(result) << "\n"
            << heading(estimate(std::make_shared<Model>(model), options.settings)) << "\n\n";
     if (!result.array_at("samples").empty()) {
         io.out << format_table(sample_table(result, style), style) << "\n";
@@ -230,7 +230,7 @@ std::vector<std::string> child_arguments(const Options& options) {
 } // namespace
 
 int verify_command(const Options& options, Io& io) {
-    const ModelPtr model = load_model(options.models.front());
+    const ModelPtr model = apply_settings(load_model(options.models.front()), options.settings);
     JsonValue request = verify_request(*model, options.settings, options.verify);
     request.set("cancel_on_eof", true); // a front end that dies takes its run with it
     const std::string program = find_program("KVCALIPER_VERIFY", "kvcaliper-verify");

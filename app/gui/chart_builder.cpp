@@ -23,7 +23,7 @@ constexpr int curve_points = 200;
 
 QString kv_text(const Study& study) {
     try {
-        const CacheFormats formats = resolve_formats(study.settings());
+        const CacheFormats formats = resolve_formats(study.settings(), ModelPlan{});
         return formats.k == formats.v
                    ? tr("%1 K/V").arg(text(formats.k->name))
                    : tr("%1 K, %2 V").arg(text(formats.k->name), text(formats.v->name));

@@ -101,7 +101,7 @@ Settings read_settings(const QCommandLineParser& parser) {
             settings.v_format = format;
         }
     }
-    resolve_formats(settings); // an unknown format is found here
+    resolve_formats(settings, ModelPlan{}); // an unknown format is found here
     return settings;
 }
 

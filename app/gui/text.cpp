@@ -142,8 +142,10 @@ QString role_text(Role role) {
 
 QString kinds_text(const CacheSpec& spec) {
     QStringList kinds;
-    for (const KindCount& count : count_kinds(spec)) {
-        kinds << count.kind;
+    for (const LayerCache& layer : spec.layers) {
+        for (const LayerKind kind : kinds_of(layer)) {
+            kinds << kind_text(kind);
+        }
     }
     kinds.removeDuplicates();
     // "sliding + full attention": the word once, at the end.

@@ -18,6 +18,7 @@ struct ArchitectureInfo {
     std::string model_type;
     std::string rule; ///< name of the plan rule, in words
     std::string keys; ///< the keys it reads, comma separated
+    Confidence confidence = Confidence::rule;
 };
 std::vector<ArchitectureInfo> known_architectures();
 

@@ -111,7 +111,7 @@ void add_part(Parts& parts, const Mamba1Dims& dims, Tokens) {
 void add_part(Parts& parts, const Mamba2Dims& dims, Tokens) {
     const std::int64_t b_and_c =
         checked_multiply(2, checked_multiply(dims.groups, dims.state_size));
-    parts.add_conv(checked_add(dims.inner, b_and_c), "inner + 2·groups·state_size",
+    parts.add_conv(checked_add(dims.inner, b_and_c), "channels (inner + 2·groups·state_size)",
                    dims.conv_kernel);
     parts.add_state(checked_multiply(dims.heads, dims.head_width), "heads·head_dim",
                     dims.state_size, "state_size");
@@ -122,8 +122,7 @@ void add_part(Parts& parts, const DeltaDims& dims, Tokens) {
     const std::int64_t q_and_k =
         checked_multiply(2, checked_multiply(dims.key_heads, dims.key_width));
     const std::int64_t v = checked_multiply(dims.value_heads, dims.value_width);
-    parts.add_conv(checked_add(q_and_k, v), "2·key heads·key width + value heads·value width",
-                   dims.conv_kernel);
+    parts.add_conv(checked_add(q_and_k, v), "channels (q, k and v)", dims.conv_kernel);
     parts.add_state(checked_multiply(dims.value_heads, dims.key_width), "value heads·key width",
                     dims.value_width, "value width");
 }

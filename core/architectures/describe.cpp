@@ -308,6 +308,11 @@ std::vector<ArchitectureInfo> known_architectures() {
              "a wrapper: its text config by that one's model_type, else " + std::string(wrapper.to),
              "text_config, llm_config, language_config"});
     }
+    infos.push_back({"(any other)",
+                     "plain attention when all standard keys are there and none speaks of another "
+                     "kind of cache, else refused",
+                     "num_hidden_layers" + attention_keys(generic_architecture()),
+                     Confidence::generic});
     return infos;
 }
 

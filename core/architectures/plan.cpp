@@ -2,6 +2,7 @@
 // Steps 1 and 2 of reading a model: find the text config and its row, then plan the layers.
 #include "core/architectures/architectures.h"
 #include "core/architectures/table.h"
+#include "core/checkpoint_format.h"
 
 #include <array>
 
@@ -188,20 +189,6 @@ void note_draft_layers(const ModelConfig& config, ModelPlan& plan) {
     }
 }
 
-/// A figure of cross-attention needs the encoder's length.
-void note_cross_attention(ModelPlan& plan) {
-    for (const LayerPlan& layer : plan.layers) {
-        for (const LayerPart& part : layer.parts) {
-            const auto* dims = std::get_if<AttentionDims>(&part.dims);
-            if (part.kind == LayerKind::cross_attention && dims->encoder_tokens == 0) {
-                plan.notes.push_back("cross-attention keeps K and V of the encoder's tokens: give "
-                                     "their number with --encoder-tokens");
-                return;
-            }
-        }
-    }
-}
-
 std::string text_member(const JsonValue& value, std::string_view key,
                         const std::string& otherwise) {
     const JsonValue* member = value.find(key);
@@ -216,6 +203,7 @@ ModelPlan start_plan(const ConfigFile& file, const std::string& model_type) {
     plan.family = text_member(file.value, "_family", "");
     plan.model_type = model_type;
     plan.notes = file.warnings;
+    plan.checkpoint_kv_format = checkpoint_kv_format(file, plan.notes);
     return plan;
 }
 
@@ -227,7 +215,6 @@ void read_layers(const ModelConfig& config, const Architecture& row, ModelPlan& 
                       config.default_notes().end());
     note_draft_layers(config, plan);
     note_long_windows(plan);
-    note_cross_attention(plan);
 }
 
 } // namespace

@@ -144,13 +144,19 @@ std::string group_text(std::int64_t group) {
     return group == 0 ? "window only" : "one entry per " + std::to_string(group) + " tokens";
 }
 
-} // namespace
-
-std::vector<LayerPlan> plan_compressed(Reading& reading) {
+/// Heads, width and window; groups and index keys differ by layer.
+CompressedDims compressed_dims(Reading& reading) {
     CompressedDims dims;
     dims.heads = reading.config.required("num_attention_heads", 1'000'000);
     dims.width = reading.config.required("head_dim", 65536);
     dims.window = reading.config.required("sliding_window");
+    return dims;
+}
+
+} // namespace
+
+std::vector<LayerPlan> plan_compressed(Reading& reading) {
+    CompressedDims dims = compressed_dims(reading);
     const std::int64_t index_width = reading.config.required("index_head_dim", 65536);
     std::vector<LayerPlan> plan;
     for (const std::int64_t group : groups_of(reading)) {
@@ -166,10 +172,7 @@ std::vector<LayerPlan> plan_compressed(Reading& reading) {
 }
 
 std::vector<LayerPlan> plan_compressed_shared(Reading& reading) {
-    CompressedDims dims;
-    dims.heads = reading.config.required("num_attention_heads", 1'000'000);
-    dims.width = reading.config.required("head_dim", 65536);
-    dims.window = reading.config.required("sliding_window");
+    CompressedDims dims = compressed_dims(reading);
     const std::int64_t index_width = reading.config.required("index_head_dim", 65536);
     const auto sources = reading.config.integers("kv_source_layer_ids");
     if (sources.empty()) {

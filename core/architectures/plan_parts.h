@@ -12,6 +12,19 @@ namespace kvcaliper {
 
 /// Heads, KV heads and widths of a full attention layer.
 AttentionDims attention_dims(Reading& reading);
+/// The dims of full or of sliding layers, from those both start with.
+AttentionDims split_dims(Reading& reading, const AttentionDims& dims, bool sliding);
+/// KV heads layer by layer, as GGUF files list them; empty for the usual single number.
+std::vector<std::int64_t> listed_kv_heads(const Reading& reading);
+
+/// What one attention layer is, and why.
+struct LayerChoice {
+    LayerKind kind = LayerKind::full_attention;
+    std::string decided_by;
+};
+/// Every layer by its word in layer_types, else by the type's rule; all full without a window.
+std::vector<LayerChoice> choose_layers(Reading& reading, bool has_window);
+
 /// One attention part, sliding when the dims have a window.
 LayerPart attention_part(const AttentionDims& dims);
 /// The window, where the type has one and nothing switches it off. 0 means disabled (vLLM).

@@ -5,9 +5,12 @@
 #include "core/error.h"
 #include "kernels/cuda/append.cuh"
 #include "kernels/cuda/attention.cuh"
+#include "kernels/cuda/conv.cuh"
+#include "kernels/cuda/delta.cuh"
 #include "kernels/cuda/encode.cuh"
 #include "kernels/cuda/latent.cuh"
 #include "kernels/cuda/mamba1.cuh"
+#include "kernels/cuda/mamba2.cuh"
 #include "kernels/cuda/read.cuh"
 #include "kernels/launch_plan.h"
 
@@ -142,6 +145,33 @@ inline void run(const Mamba1View& view, const LaunchSite& site) {
     accepted(plan, "mamba step");
     launch(view.element == Element::f16 ? mamba1_steps<F16> : mamba1_steps<Bf16>, plan.grid,
            kBlockThreads, plan.shared_bytes, site.stream, view);
+}
+
+inline void run(const ConvView& view, const LaunchSite& site) {
+    const LaunchPlan plan = plan_step(view, site.facts);
+    accepted(plan, "convolution step");
+    launch(view.element == Element::f16 ? conv_steps<F16> : conv_steps<Bf16>, plan.grid,
+           kBlockThreads, plan.shared_bytes, site.stream, view);
+}
+
+inline void run(const Mamba2View& view, const LaunchSite& site) {
+    const LaunchPlan plan = plan_step(view, site.facts);
+    accepted(plan, "mamba2 step");
+    auto* const kernel = plan.columns == 2   ? mamba2_steps<2>
+                         : plan.columns == 4 ? mamba2_steps<4>
+                                             : mamba2_steps<8>;
+    launch(kernel, plan.grid, kBlockThreads, plan.shared_bytes, site.stream, view);
+}
+
+inline void run(const DeltaView& view, const LaunchSite& site) {
+    const LaunchPlan plan = plan_step(view, site.facts);
+    accepted(plan, "delta step");
+    auto* const kernel = plan.columns == 16   ? delta_steps<16, 4>
+                         : plan.warps == 4    ? delta_steps<32, 4>
+                         : plan.columns == 32 ? delta_steps<32, 8>
+                                              : delta_steps<64, 8>;
+    launch(kernel, plan.grid, static_cast<int>(plan.warps * kWarpLanes), plan.shared_bytes,
+           site.stream, view);
 }
 
 } // namespace KVCALIPER_SIMT_BUILD

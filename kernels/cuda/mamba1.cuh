@@ -14,8 +14,8 @@ SIMT_DEVICE float silu(float value) {
 }
 
 /// Convolves the history and the new input, and shifts the history by one.
-template <class T>
-SIMT_DEVICE float convolve(const Mamba1View& view, std::int64_t channel, T* history, T input) {
+template <class View, class T>
+SIMT_DEVICE float convolve(const View& view, std::int64_t channel, T* history, T input) {
     const float* const weight = view.weight + channel * view.conv_kernel;
     const std::int64_t past = view.conv_kernel - 1;
     float sum = load(view.bias + channel);

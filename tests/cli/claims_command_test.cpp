@@ -24,7 +24,8 @@ TEST(ClaimsCommand, TheGallery) {
     const Ran ran = run_cli({"claims", "gallery", "--json"});
     EXPECT_EQ(ran.code, answered_no); // some rows leave out what engines store
     int consistent = 0;
-    for (const JsonValue& claim : ran.json().array_at("claims")) {
+    const JsonValue json = ran.json();
+    for (const JsonValue& claim : json.array_at("claims")) {
         const bool holds = claim.string_at("verdict") == "consistent";
         consistent += holds ? 1 : 0;
         EXPECT_TRUE(holds || !claim.array_at("notes").empty()) << claim.string_at("id");

@@ -26,8 +26,9 @@ bool is_read(const std::string& text_type) {
 
 /// Files that are not read by a rule, and why that is right.
 const std::map<std::string, std::string> not_read = {
-    {"hf/openbmb__MiniCPM3-4B.json", "the file names no model_type: refused, because kv_lora_rank is "
-                                     "no key of a plain transformer"},
+    {"hf/openbmb__MiniCPM3-4B.json",
+     "the file names no model_type: refused, because kv_lora_rank is "
+     "no key of a plain transformer"},
     {"hf/Qwen__Qwen3-ASR.json", "qwen3_asr_text is no type of the table: generic, said loudly"}};
 
 void expect_totals(const Model& model, const JsonValue& golden) {

@@ -13,10 +13,28 @@ kvcaliper_test(simt_offsets_test simt_offsets_test.cpp ${simt_support}
 kvcaliper_test(simt_kernels_test simt_kernels_test.cpp simt_emulated_under_test.cpp ${simt_support}
   LIBRARIES kvcaliper_emulated GTest::gtest_main)
 
+# The state layers' steps: on the emulator, and on every build of the CPU backend's loops.
+set(state_support ${simt_support} state_steps.cpp)
+kvcaliper_test(state_kernels_test
+  state_kernels_test.cpp simt_emulated_under_test.cpp ${state_support}
+  LIBRARIES kvcaliper_emulated GTest::gtest_main)
+kvcaliper_test(cpu_state_kernels_test state_kernels_test.cpp ${state_support}
+  LIBRARIES kvcaliper::kernels kvcaliper::core GTest::gtest_main)
+target_compile_definitions(cpu_state_kernels_test PRIVATE
+  KVCALIPER_TEST_CPU StateKernels=CpuStateKernels)
+kvcaliper_test(state_offsets_test state_offsets_test.cpp ${state_support}
+  LIBRARIES kvcaliper_emulated GTest::gtest_main)
+kvcaliper_test(state_orders_test state_orders_test.cpp ${state_support}
+  LIBRARIES kvcaliper_emulated kvcaliper_launch_plan GTest::gtest_main)
+
 # The same tests on a GPU, under a name of their own; skipped with the reason where there is none.
 kvcaliper_test(cuda_kernels_test simt_kernels_test.cpp simt_cuda_under_test.cpp ${simt_support}
   LIBRARIES kvcaliper_cuda GTest::gtest_main)
 target_compile_definitions(cuda_kernels_test PRIVATE SimtKernels=CudaKernels)
+kvcaliper_test(cuda_state_kernels_test
+  state_kernels_test.cpp simt_cuda_under_test.cpp ${state_support}
+  LIBRARIES kvcaliper_cuda GTest::gtest_main)
+target_compile_definitions(cuda_state_kernels_test PRIVATE StateKernels=CudaStateKernels)
 kvcaliper_test(cuda_backend_test cuda_backend_test.cpp
   LIBRARIES kvcaliper_cuda kvcaliper_emulated GTest::gtest_main)
 

@@ -38,6 +38,13 @@ TEST(Geometry, PlanesFollowFromTheDimensions) {
     EXPECT_THAT(planes(Mamba1Dims{8192, 16, 1}, 7), ElementsAre("recurrent_state 8192x1x16 4"));
     EXPECT_THAT(planes(Mamba2Dims{512, 8, 64, 2, 128, 4}, 7),
                 ElementsAre("conv_state 1024x1x3 2", "recurrent_state 512x1x128 4"));
+    EXPECT_THAT(planes(Mamba2Dims{512, 8, 64, 0, 128, 4}, 7),
+                ElementsAre("conv_state 512x1x3 2", "recurrent_state 512x1x128 4"));
+    EXPECT_THAT(planes(DeltaDims{16, 32, 128, 64, 4}, 7),
+                ElementsAre("conv_state 6144x1x3 2", "recurrent_state 4096x1x64 4"));
+    EXPECT_THAT(planes(DeltaDims{8, 8, 128, 128, 1}, 7),
+                ElementsAre("recurrent_state 1024x1x128 4"));
+    EXPECT_THAT(planes(ConvDims{2048, 2, 0}, 7), ElementsAre("conv_state 2048x1x2 2"));
 }
 
 TEST(Geometry, ExtentsAreExactAndNeverWrap) {
@@ -53,6 +60,7 @@ TEST(Geometry, ExtentsAreExactAndNeverWrap) {
 TEST(Geometry, DoesNotKnowThePrediction) {
     for (const char* file : {"kernels/geometry.h", "kernels/geometry.cpp", "kernels/reference.h",
                              "kernels/reference.cpp", "kernels/reference_mamba1.cpp",
+                             "kernels/reference_state.h", "kernels/reference_state.cpp",
                              "kernels/reference_formats.cpp", "kernels/formats.h",
                              "kernels/generator.h", "kernels/generator.cpp", "core/layer_plan.h"}) {
         std::ifstream in(std::string(KVCALIPER_SOURCE_DIR "/") + file);

@@ -41,7 +41,7 @@ Values negative(Values values) {
 } // namespace
 
 Memory::Memory(Backend& backend, std::int64_t bytes)
-    : backend_(backend), memory_(backend.allocate(bytes)), size_(bytes) {
+    : backend_(backend), memory_(backend.allocate(std::max<std::int64_t>(bytes, 1))), size_(bytes) {
     backend_.fill(memory_, 0xff, size_);
 }
 
@@ -51,7 +51,7 @@ Memory::Memory(Backend& backend, const std::vector<std::byte>& content)
 }
 
 Memory::~Memory() {
-    backend_.release(memory_, size_);
+    backend_.release(memory_, std::max<std::int64_t>(size_, 1));
 }
 
 std::vector<std::byte> Memory::bytes() const {

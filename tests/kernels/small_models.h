@@ -22,6 +22,26 @@ inline LayerPlan latent_layer() {
 inline LayerPlan mamba1_layer() {
     return one_part(LayerKind::mamba1, Mamba1Dims{96, 16, 4});
 }
+inline LayerPlan mamba2_layer(std::int64_t groups = 2) {
+    return one_part(LayerKind::mamba2, Mamba2Dims{96, 4, 24, groups, 16, 4});
+}
+/// Two key heads for four value heads; kinds without a convolution have a kernel of one.
+inline LayerPlan delta_layer(LayerKind kind) {
+    if (kind == LayerKind::gated_delta)
+        return one_part(kind, DeltaDims{2, 4, 16, 24, 4});
+    const bool convolves = kind == LayerKind::kda;
+    return one_part(kind, DeltaDims{3, 3, 24, 24, convolves ? 4 : 1});
+}
+inline LayerPlan short_conv_layer() {
+    return one_part(LayerKind::short_conv, ConvDims{80, 2, 0});
+}
+/// Several things kept in one layer.
+inline LayerPlan joined(std::vector<LayerPlan> layers) {
+    LayerPlan all = std::move(layers.front());
+    for (std::size_t i = 1; i < layers.size(); ++i)
+        all.parts.push_back(layers[i].parts.front());
+    return all;
+}
 
 inline VerifyRequest request_for(std::vector<LayerPlan> layers,
                                  std::vector<std::int64_t> contexts = {12, 24, 40, 60}) {

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# bash completion for kvcaliper
+_kvcaliper() {
+    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
+    local settings="--context --sequences --kv --k --v --index --state --conv --encoder-tokens --engine"
+    local output="--json --csv --markdown --help"
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        COMPREPLY=($(compgen -W "estimate compare curve claims verify chart list --help --version" -- "$word"))
+        return
+    fi
+    case $previous in
+    --kv | --k | --v | --index | --state | --conv)
+        COMPREPLY=($(compgen -W "auto $(kvcaliper list formats --csv 2>/dev/null | tail -n +2 | cut -d, -f1)" -- "$word"))
+        return
+        ;;
+    --backend) COMPREPLY=($(compgen -W "auto cuda cpu" -- "$word")) && return ;;
+    --engine) COMPREPLY=($(compgen -W "ideal" -- "$word")) && return ;;
+    --kind) COMPREPLY=($(compgen -W "per-token context layers" -- "$word")) && return ;;
+    --theme) COMPREPLY=($(compgen -W "light dark" -- "$word")) && return ;;
+    --output | -o | --record) COMPREPLY=($(compgen -f -- "$word")) && return ;;
+    esac
+    local options
+    case $command in
+    estimate) options="$settings $output --layers --explain" ;;
+    compare) options="$settings $output --baseline" ;;
+    curve) options="$settings $output --from --to --points" ;;
+    verify) options="$settings $output --backend --steps --seed --record" ;;
+    chart) options="$settings --output --kind --theme --size --help" ;;
+    claims) options="$output" ;;
+    list) options="models formats engines architectures $output" ;;
+    esac
+    case $command:$word in
+    *:-* | list:*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
+    claims:*) COMPREPLY=($(compgen -W "seed gallery" -f -- "$word")) ;;
+    *) COMPREPLY=($(compgen -W "$(kvcaliper list models --csv 2>/dev/null | tail -n +2 | cut -d, -f1)" -f -- "$word")) ;;
+    esac
+}
+complete -F _kvcaliper kvcaliper
