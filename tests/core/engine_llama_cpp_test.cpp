@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What llama.cpp reserves. Figures are f16, one sequence, ubatch 512, flash attention on, unless a
 // test says otherwise; sources stand beside them.
-#include "core/catalog.h"
 #include "core/engines/engine.h"
-#include "tests/core/test_models.h"
+#include "tests/core/test_engines.h"
 
 #include <gmock/gmock.h>
 
@@ -14,29 +13,7 @@ using testing::Contains;
 using testing::HasSubstr;
 
 Settings asked(std::int64_t context, std::vector<EngineSetting> options = {}) {
-    Settings settings;
-    settings.engine = "llama_cpp";
-    settings.context = Tokens(context);
-    settings.engine_options = std::move(options);
-    return settings;
-}
-
-std::int64_t reserved(const ModelPtr& model, const Settings& settings) {
-    return estimate(model, settings).reserved->bytes().count();
-}
-
-std::int64_t reserved(const char* model, const Settings& settings) {
-    return reserved(load_model(model), settings);
-}
-
-std::string refusal(const ModelPtr& model, const Settings& settings) {
-    try {
-        estimate(model, settings);
-    } catch (const Error& error) {
-        EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-        return error.what();
-    }
-    return "";
+    return asked_of("llama_cpp", context, std::move(options));
 }
 
 /// One layer of each kind, so that a figure can be recomputed by hand: 2 KV heads of 64.

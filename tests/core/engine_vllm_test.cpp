@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What vLLM admits one request with: blocks of 16 tokens, 8,192 batched tokens, bf16, unless a test
 // says otherwise; sources stand beside the figures.
-#include "core/catalog.h"
 #include "core/engines/engine.h"
-#include "tests/core/test_models.h"
+#include "tests/core/test_engines.h"
 
 #include <gmock/gmock.h>
 
@@ -14,29 +13,7 @@ using testing::Contains;
 using testing::HasSubstr;
 
 Settings asked(std::int64_t context, std::vector<EngineSetting> options = {}) {
-    Settings settings;
-    settings.engine = "vllm";
-    settings.context = Tokens(context);
-    settings.engine_options = std::move(options);
-    return settings;
-}
-
-std::int64_t reserved(const ModelPtr& model, const Settings& settings) {
-    return estimate(model, settings).reserved->bytes().count();
-}
-
-std::int64_t reserved(const char* model, const Settings& settings) {
-    return reserved(load_model(model), settings);
-}
-
-std::string refusal(const ModelPtr& model, const Settings& settings) {
-    try {
-        estimate(model, settings);
-    } catch (const Error& error) {
-        EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-        return error.what();
-    }
-    return "";
+    return asked_of("vllm", context, std::move(options));
 }
 
 /// Layers of 2 KV heads of 64: 512 bytes per token in bf16.
