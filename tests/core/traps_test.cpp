@@ -199,6 +199,17 @@ TEST(Traps, T21CompressedEntriesAreNotLinear) {
     EXPECT_EQ(growth(*model), Ratio(6880));
 }
 
+TEST(Traps, T21OnlySourceLayersOwnCompressedEntries) {
+    // Catalogue 4: three sources every 2 tokens and one every token, 2.5 entries per token. In bf16
+    // an entry is (512 + 128) × 2 bytes; 40 windows of 128 vectors of 512 are constant.
+    const auto model = model_of(R"({"model_type":"deepseek_v41","num_hidden_layers":40,
+        "num_attention_heads":64,"head_dim":512,"sliding_window":128,"index_head_dim":128,
+        "kv_source_layer_ids":[2,8,14,20],"compress_ratios":[0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,
+        2,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]})");
+    EXPECT_EQ(growth(*model), Ratio(5, 2) * Ratio((512 + 128) * 2));
+    EXPECT_EQ(constant(*model), Bytes(40 * 128 * 512 * 2));
+}
+
 TEST(Traps, T22ChunkedAttentionIsBounded) {
     const auto model = bundled("llama-4-scout");
     EXPECT_EQ(total(*model, 8193) - total(*model, 8192), Bytes(49152));
