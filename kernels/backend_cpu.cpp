@@ -3,8 +3,8 @@
 #include "kernels/backend_cpu.h"
 
 #include "core/error.h"
-#include "kernels/backend_cpu_state.h"
 #include "kernels/backend_cpu_append.h"
+#include "kernels/backend_cpu_state.h"
 #include "kernels/parallel.h"
 #include "kernels/system_memory.h"
 

@@ -3,6 +3,8 @@
 
 #include "core/error.h"
 
+#include <algorithm>
+
 namespace kvcaliper::kernels {
 
 LayerDriver::LayerDriver(Backend& backend, const VerifyRequest& request, const LayerGroup& group,
@@ -35,6 +37,27 @@ void LayerDriver::check_cancelled() const {
 void LayerDriver::send(const GuardedBuffer& to, const void* from, std::int64_t bytes) {
     backend_.write(to.data(), from, bytes);
     backend_.synchronize();
+}
+
+GuardedBuffer LayerDriver::sent(CountingAllocator& allocator, const std::vector<float>& values) {
+    const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(float));
+    GuardedBuffer buffer = allocator.allocate("io", bytes);
+    send(buffer, values.data(), bytes);
+    return buffer;
+}
+
+void LayerDriver::reset(const LayerMemory& memory) {
+    for (std::size_t i = 0; i < memory.planes.size(); ++i)
+        backend_.fill(memory.planes[i], 0, extent_bytes(memory.shapes[i], sequences()));
+}
+
+void LayerDriver::walk(std::int64_t tokens,
+                       const std::function<void(std::int64_t, std::int64_t)>& take) {
+    for (std::int64_t first = 0; first < tokens; first += io_plan_.append_tokens) {
+        check_cancelled();
+        take(first, std::min(io_plan_.append_tokens, tokens - first));
+        backend_.synchronize();
+    }
 }
 
 std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyRequest& request,

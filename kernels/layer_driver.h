@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -71,6 +72,13 @@ class LayerDriver {
     std::int64_t sequences() const { return request_.sequences; }
     /// Writes host numbers to the device and waits, so that the host copy may be used again.
     void send(const GuardedBuffer& to, const void* from, std::int64_t bytes);
+    /// A buffer that holds these numbers for the whole run.
+    GuardedBuffer sent(CountingAllocator& allocator, const std::vector<float>& values);
+    /// The state of a sequence that has not begun: zeros in every plane.
+    void reset(const LayerMemory& memory);
+    /// Takes tokens 0 … tokens - 1 in pieces of append_tokens; their inputs are used again at once.
+    void walk(std::int64_t tokens,
+              const std::function<void(std::int64_t first, std::int64_t count)>& take);
 
     Backend& backend_;
     const VerifyRequest& request_;

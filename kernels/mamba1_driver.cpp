@@ -38,17 +38,12 @@ class Mamba1Driver final : public LayerDriver {
     }
 
     void fill(const LayerMemory& memory, std::int64_t tokens, bool whole_history) override {
-        for (std::size_t i = 0; i < memory.planes.size(); ++i)
-            backend_.fill(memory.planes[i], 0, extent_bytes(memory.shapes[i], sequences()));
-        if (!whole_history)
-            return;
-        for (std::int64_t first = 0; first < tokens; first += io_plan_.append_tokens) {
-            check_cancelled();
-            const std::int64_t count = std::min(io_plan_.append_tokens, tokens - first);
-            send_inputs(first, count);
-            step(memory, count);
-            backend_.synchronize(); // the inputs are used again at once
-        }
+        reset(memory);
+        if (whole_history)
+            walk(tokens, [&](std::int64_t first, std::int64_t count) {
+                send_inputs(first, count);
+                step(memory, count);
+            });
     }
 
     void begin_step(std::int64_t position) override { send_inputs(position, 1); }
@@ -91,13 +86,6 @@ class Mamba1Driver final : public LayerDriver {
         normal_floats(token_key(stream(0, Purpose::conv_weight), 0), 0,
                       dims_.inner * dims_.conv_kernel, 0.5f, w.weight.data());
         return w;
-    }
-
-    GuardedBuffer sent(CountingAllocator& allocator, const std::vector<float>& values) {
-        const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(float));
-        GuardedBuffer buffer = allocator.allocate("io", bytes);
-        send(buffer, values.data(), bytes);
-        return buffer;
     }
 
     /// Inputs of tokens first … first + count - 1, [sequences][count][…] each.

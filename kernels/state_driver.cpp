@@ -26,25 +26,13 @@ void StateDriver::allocate(CountingAllocator& allocator) {
     host_x_.resize(static_cast<std::size_t>(io_plan_.append / 2));
 }
 
-GuardedBuffer StateDriver::sent(CountingAllocator& allocator, const std::vector<float>& values) {
-    const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(float));
-    GuardedBuffer buffer = allocator.allocate("io", bytes);
-    send(buffer, values.data(), bytes);
-    return buffer;
-}
-
 void StateDriver::fill(const LayerMemory& memory, std::int64_t tokens, bool whole_history) {
-    for (std::size_t i = 0; i < memory.planes.size(); ++i)
-        backend_.fill(memory.planes[i], 0, extent_bytes(memory.shapes[i], sequences()));
-    if (!whole_history)
-        return;
-    for (std::int64_t first = 0; first < tokens; first += io_plan_.append_tokens) {
-        check_cancelled();
-        const std::int64_t count = std::min(io_plan_.append_tokens, tokens - first);
-        send_inputs(first, count);
-        step(memory, count);
-        backend_.synchronize(); // the inputs are used again at once
-    }
+    reset(memory);
+    if (whole_history)
+        walk(tokens, [&](std::int64_t first, std::int64_t count) {
+            send_inputs(first, count);
+            step(memory, count);
+        });
 }
 
 void StateDriver::send_inputs(std::int64_t first, std::int64_t count) {

@@ -47,7 +47,6 @@ class StateDriver : public LayerDriver {
     using MakeRow = std::function<void(std::int64_t sequence, std::int64_t token, float* row)>;
     void send_rows(const GuardedBuffer& to, std::int64_t width, std::int64_t first,
                    std::int64_t count, const MakeRow& make);
-    GuardedBuffer sent(CountingAllocator& allocator, const std::vector<float>& values);
     float* mixed() const { return mixed_.as<float>(); }
     /// Where the convolution of so many steps writes.
     virtual float* output_of(std::int64_t count) const;

@@ -2,8 +2,8 @@
 #include "kernels/verify_request.h"
 
 #include "core/error.h"
-#include "kernels/state_layout.h"
 #include "kernels/geometry.h"
+#include "kernels/state_layout.h"
 
 #include <algorithm>
 #include <set>

@@ -6,6 +6,7 @@
 #include "core/error.h"
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <ostream>
 
 namespace kvcaliper::cli {
@@ -25,32 +26,18 @@ const char* const footer_text =
     "Exit codes: 0 answered, 1 answered no, 2 usage or bad input, 3 impossible here.";
 
 /// An option whose text is turned into tokens; errors name the option.
-void add_tokens(CLI::App& app, const std::string& name, std::optional<Tokens>& target,
+void add_tokens(CLI::App& app, const std::string& name, std::function<void(Tokens)> set,
                 const std::string& help) {
     app.add_option_function<std::string>(
            name,
-           [&target, name](const std::string& text) {
+           [set = std::move(set), name](const std::string& text) {
                try {
-                   target = parse_tokens(text);
+                   set(parse_tokens(text));
                } catch (const Error& error) {
                    throw Error(name.substr(name.rfind("--")) + ": " + error.what());
                }
            },
            help)
-        ->type_name("TOKENS");
-}
-
-void add_context(CLI::App& app, Settings& settings) {
-    app.add_option_function<std::string>(
-           "-c,--context",
-           [&settings](const std::string& text) {
-               try {
-                   settings.context = parse_tokens(text);
-               } catch (const Error& error) {
-                   throw Error(std::string("--context: ") + error.what());
-               }
-           },
-           "tokens held per sequence: 8192, 128K (default 8192)")
         ->type_name("TOKENS");
 }
 
@@ -92,22 +79,17 @@ void add_engine_options(CLI::App& app, Settings& settings) {
 }
 
 void add_settings(CLI::App& app, Options& options) {
-    add_context(app, options.settings);
+    Settings& settings = options.settings;
+    add_tokens(
+        app, "-c,--context", [&settings](Tokens tokens) { settings.context = tokens; },
+        "tokens held per sequence: 8192, 128K (default 8192)");
     app.add_option("-n,--sequences", options.settings.sequences,
                    "sequences held at once (default 1)")
         ->type_name("N");
     add_format_options(app, options.settings);
-    app.add_option_function<std::string>(
-           "--encoder-tokens",
-           [&options](const std::string& text) {
-               try {
-                   options.settings.encoder_tokens = parse_tokens(text);
-               } catch (const Error& error) {
-                   throw Error(std::string("--encoder-tokens: ") + error.what());
-               }
-           },
-           "rows of cross-attention, where the model does not fix them")
-        ->type_name("TOKENS");
+    add_tokens(
+        app, "--encoder-tokens", [&settings](Tokens tokens) { settings.encoder_tokens = tokens; },
+        "rows of cross-attention, where the model does not fix them");
     app.add_option("--engine", options.settings.engine,
                    "whose reservation beside what is required: ideal (none, default), see list "
                    "engines")
@@ -168,8 +150,12 @@ void add_figure_commands(CLI::App& app, Options& options, Command& chosen) {
     add_models(*curve, options);
     add_settings(*curve, options);
     add_output(*curve, options.output);
-    add_tokens(*curve, "--from", options.from, "first token count (default 1)");
-    add_tokens(*curve, "--to", options.to, "last token count (default: the models' limit)");
+    add_tokens(
+        *curve, "--from", [&options](Tokens tokens) { options.from = tokens; },
+        "first token count (default 1)");
+    add_tokens(
+        *curve, "--to", [&options](Tokens tokens) { options.to = tokens; },
+        "last token count (default: the models' limit)");
     curve->add_option("--points", options.points, "points between them, logarithmic (default 32)")
         ->type_name("N");
 }

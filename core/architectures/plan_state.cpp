@@ -39,8 +39,13 @@ Mamba2Dims mamba2(Reading& reading) {
     dims.inner = expanded(reading, "expand");
     dims.head_width = config.required("head_dim", most);
     // fla's files have no num_heads: the class default may not fit, the width decides.
-    dims.heads =
-        config.has("num_heads") ? config.required("num_heads", most) : dims.inner / dims.head_width;
+    if (config.has("num_heads")) {
+        dims.heads = config.required("num_heads", most);
+    } else {
+        dims.heads = dims.inner / dims.head_width;
+        reading.notes.push_back("num_heads absent: inner width / head_dim = " +
+                                std::to_string(dims.heads));
+    }
     dims.groups = config.required("n_groups", most);
     dims.state_size = config.required("state_size", most);
     dims.conv_kernel = config.required("conv_kernel", most);

@@ -58,11 +58,11 @@ TEST(Geometry, ExtentsAreExactAndNeverWrap) {
 
 // The geometry must not know the prediction it is meant to test.
 TEST(Geometry, DoesNotKnowThePrediction) {
-    for (const char* file : {"kernels/geometry.h", "kernels/geometry.cpp", "kernels/reference.h",
-                             "kernels/reference.cpp", "kernels/reference_mamba1.cpp",
-                             "kernels/reference_state.h", "kernels/reference_state.cpp",
-                             "kernels/reference_formats.cpp", "kernels/formats.h",
-                             "kernels/generator.h", "kernels/generator.cpp", "core/layer_plan.h"}) {
+    for (const char* file :
+         {"kernels/geometry.h", "kernels/geometry.cpp", "kernels/reference.h",
+          "kernels/reference.cpp", "kernels/reference_mamba1.cpp", "kernels/reference_state.h",
+          "kernels/reference_state.cpp", "kernels/reference_formats.cpp", "kernels/formats.h",
+          "kernels/generator.h", "kernels/generator.cpp", "core/layer_plan.h"}) {
         std::ifstream in(std::string(KVCALIPER_SOURCE_DIR "/") + file);
         std::stringstream text;
         text << in.rdbuf();
