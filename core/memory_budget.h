@@ -40,6 +40,10 @@ struct Budget {
     bool fits() const { return headroom() >= 0; }
 };
 
+/// Metal's flash attention wants K and V of one type, and a quantised V needs flash attention
+/// (llama.cpp, ggml-metal).
+bool leaves_fast_path(const Device& device, const CacheFormats& formats);
+
 /// Throws Error where the engine has no rule for the settings, for a shared prefix beside an engine,
 /// and for what estimate() refuses.
 Budget make_budget(const Deployment& deployment);

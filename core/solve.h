@@ -26,6 +26,9 @@ struct Suggestion {
 /// A deployment that fits gets none.
 std::vector<Suggestion> suggestions(const Deployment& deployment);
 
+/// Where K and V differ on Metal: both in K's format, with its headroom (which may be negative).
+std::optional<Suggestion> equal_types_on_metal(const Deployment& deployment);
+
 /// Two formats of K and V that an engine's users choose between.
 struct FormatPair {
     std::string k;
