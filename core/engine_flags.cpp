@@ -26,11 +26,10 @@ constexpr std::array sglang_words{FormatWord{"bf16", ""}, FormatWord{"f16", ""},
                                   FormatWord{"fp8_e4m3", "fp8_e4m3"},
                                   FormatWord{"fp8_e5m2", "fp8_e5m2"}};
 /// llama.cpp common/arg.cpp: --cache-type-k, --cache-type-v.
-constexpr std::array llama_words{FormatWord{"f16", ""},        FormatWord{"bf16", "bf16"},
-                                 FormatWord{"f32", "f32"},     FormatWord{"q8_0", "q8_0"},
-                                 FormatWord{"q4_0", "q4_0"},   FormatWord{"q4_1", "q4_1"},
-                                 FormatWord{"q5_0", "q5_0"},   FormatWord{"q5_1", "q5_1"},
-                                 FormatWord{"iq4_nl", "iq4_nl"}};
+constexpr std::array llama_words{
+    FormatWord{"f16", ""},      FormatWord{"bf16", "bf16"}, FormatWord{"f32", "f32"},
+    FormatWord{"q8_0", "q8_0"}, FormatWord{"q4_0", "q4_0"}, FormatWord{"q4_1", "q4_1"},
+    FormatWord{"q5_0", "q5_0"}, FormatWord{"q5_1", "q5_1"}, FormatWord{"iq4_nl", "iq4_nl"}};
 /// TensorRT-LLM 1.x: kv_cache_config.dtype of the options file; the model's type by default.
 constexpr std::array tensorrt_words{FormatWord{"bf16", ""}, FormatWord{"f16", ""},
                                     FormatWord{"fp8_e4m3", "fp8"}};
@@ -73,8 +72,7 @@ std::string vllm_command(const Deployment& deployment, const std::string& k, con
            share_option("--gpu-memory-utilization", deployment);
 }
 
-std::string sglang_command(const Deployment& deployment, const std::string& k,
-                           const std::string&) {
+std::string sglang_command(const Deployment& deployment, const std::string& k, const std::string&) {
     const Settings& settings = deployment.settings;
     return "python3 -m sglang.launch_server --model-path MODEL" +
            option("--context-length", settings.context.count()) +
@@ -115,9 +113,8 @@ constexpr std::array dialects{
     Dialect{"tensorrt_llm", "TensorRT-LLM", tensorrt_words, false, tensorrt_command}};
 
 const FormatWord* find_word(const Dialect& dialect, std::string_view format) {
-    const auto found =
-        std::find_if(dialect.words.begin(), dialect.words.end(),
-                     [&](const FormatWord& word) { return word.format == format; });
+    const auto found = std::find_if(dialect.words.begin(), dialect.words.end(),
+                                    [&](const FormatWord& word) { return word.format == format; });
     return found == dialect.words.end() ? nullptr : &*found;
 }
 

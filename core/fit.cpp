@@ -43,9 +43,9 @@ FitTable make_table(Deployment deployment) {
     const bool chosen =
         deployment.settings.k_format != "auto" || deployment.settings.v_format != "auto";
     const auto pairs =
-        chosen ? std::vector<FormatPair>{{deployment.settings.k_format,
-                                          deployment.settings.v_format}}
-               : usual_formats(deployment.settings.engine);
+        chosen
+            ? std::vector<FormatPair>{{deployment.settings.k_format, deployment.settings.v_format}}
+            : usual_formats(deployment.settings.engine);
     for (const FormatPair& pair : pairs) {
         deployment.settings.k_format = pair.k;
         deployment.settings.v_format = pair.v;

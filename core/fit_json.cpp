@@ -80,12 +80,13 @@ JsonValue cartridge_json(const CartridgeAnswer& answer) {
     json.set("repeated_bytes", whole(answer.repeated));
     json.set("shared_bytes", whole(answer.shared));
     json.set("cartridge_bytes", whole(answer.cartridges));
-    json.set("break_even_queries", answer.break_even_queries ? JsonValue(*answer.break_even_queries)
-                                                             : JsonValue());
+    json.set("break_even_queries",
+             answer.break_even_queries ? JsonValue(*answer.break_even_queries) : JsonValue());
     return json;
 }
 
-template <class Item> JsonValue array_of(const std::vector<Item>& items, JsonValue (*json)(const Item&)) {
+template <class Item>
+JsonValue array_of(const std::vector<Item>& items, JsonValue (*json)(const Item&)) {
     JsonValue::Array array;
     for (const Item& item : items) {
         array.push_back(json(item));

@@ -25,8 +25,9 @@ constexpr std::array workspaces{
     EngineWorkspace{"vllm", 3125 * mib,
                     "1.26 GiB of activations and 1.79 GiB outside PyTorch: Llama 3 8B on one H100, "
                     "vLLM pull request 10511"},
-    EngineWorkspace{"sglang", 512 * mib, "context of the device; activations and graphs are "
-                                         "outside of mem-fraction-static"},
+    EngineWorkspace{"sglang", 512 * mib,
+                    "context of the device; activations and graphs are "
+                    "outside of mem-fraction-static"},
     EngineWorkspace{"llama_cpp", 1024 * mib, "compute buffers and context of the device"},
     EngineWorkspace{"ik_llama", 1024 * mib, "compute buffers and context of the device"},
     EngineWorkspace{"transformers", 1024 * mib, "activations and context of the device"},
@@ -51,8 +52,7 @@ std::int64_t sglang_outside(Bytes memory, const Parallelism& parallel) {
         std::int64_t graph_wide;
     };
     constexpr std::array classes{Class{20 * 1024, 2048, 8, 8}, Class{35 * 1024, 4096, 48, 160},
-                                 Class{60 * 1024, 4096, 32, 160},
-                                 Class{160 * 1024, 8192, 256, 512},
+                                 Class{60 * 1024, 4096, 32, 160}, Class{160 * 1024, 8192, 256, 512},
                                  Class{INT64_MAX, 16384, 512, 512}};
     const auto* one = std::find_if(classes.begin(), classes.end(),
                                    [&](const Class& c) { return total < c.below; });
@@ -107,8 +107,8 @@ Figure usable_figure(const Deployment& deployment, Budget& budget) {
         usable = std::min(usable, device.memory.count() - 1024 * mib);
         label = "all but the 1,024 MiB of --fit-target";
     } else if (share && share->of == "total") {
-        usable = std::min(usable, floor_of(Ratio(share->permille, 1000) *
-                                           Ratio(device.memory.count())));
+        usable =
+            std::min(usable, floor_of(Ratio(share->permille, 1000) * Ratio(device.memory.count())));
         label = format_decimal(Ratio(share->permille, 1000), 2) + " of the device's memory";
     }
     return one_term("usable bytes of a device", label, {{"bytes", usable}});
@@ -118,8 +118,8 @@ Figure usable_figure(const Deployment& deployment, Budget& budget) {
 Figure weights_figure(const Deployment& deployment) {
     const Weights& weights = deployment.weights;
     const Parallelism& parallel = deployment.settings.parallel;
-    const auto layers = static_cast<std::int64_t>(
-        std::max<std::size_t>(1, deployment.model->plan.layers.size()));
+    const auto layers =
+        static_cast<std::int64_t>(std::max<std::size_t>(1, deployment.model->plan.layers.size()));
     const std::int64_t fullest = (layers + parallel.pipeline - 1) / parallel.pipeline;
     Ratio bytes = weights.total.value() * Ratio(1000 + weights.uncertainty_permille, 1000);
     bytes = bytes * Ratio(fullest, layers) * Ratio(1, parallel.tensor);
@@ -149,22 +149,46 @@ Figure workspace_figure(const Deployment& deployment, Budget& budget) {
     return one_term("bytes of workspace", "assumed", {{"bytes", assumed->bytes}});
 }
 
-Figure cache_figure(const Deployment& deployment, const Estimate& estimate) {
-    if (deployment.shared_prefix == Tokens(0)) {
-        if (estimate.per_rank) {
-            return estimate.per_rank->reserved ? *estimate.per_rank->reserved
-                                               : estimate.per_rank->required;
-        }
-        return estimate.reserved ? *estimate.reserved : estimate.required;
+/// The layers of each stage with the heads of one tensor rank.
+std::vector<CacheSpec> rank_specs(const Deployment& deployment) {
+    const Settings& settings = deployment.settings;
+    const ModelPlan divided = divide_heads(deployment.model->plan, settings.parallel.tensor);
+    const auto layers = static_cast<std::int64_t>(divided.layers.size());
+    std::vector<CacheSpec> specs;
+    for (const StageLayers& stage : split_layers(layers, settings.parallel.pipeline)) {
+        specs.push_back(build_cache_spec(keep_stage(divided, stage), settings.encoder_tokens));
     }
-    if (estimate.reserved || estimate.per_rank) {
-        throw Error("--shared-prefix: expected engine ideal on one rank (no rule for others yet), "
+    return specs;
+}
+
+/// A shared prefix is known to the required view alone: engines share whole blocks, by rules of
+/// their own.
+Figure prefix_figure(const Deployment& deployment, const Estimate& estimate) {
+    const Settings& settings = deployment.settings;
+    if (estimate.reserved || settings.parallel.context > 1) {
+        throw Error("--shared-prefix: expected engine ideal and --cp 1 (no rule for others yet), "
                     "found engine " +
-                    deployment.settings.engine);
+                    settings.engine + " and --cp " + std::to_string(settings.parallel.context));
     }
-    return shared_prefix_bytes(estimate.model->spec, estimate.formats,
-                               deployment.settings.context, deployment.shared_prefix,
-                               deployment.settings.sequences);
+    const std::int64_t sequences = (settings.sequences - 1) / settings.parallel.data + 1;
+    Figure fullest;
+    for (const CacheSpec& spec : rank_specs(deployment)) {
+        Figure figure = shared_prefix_bytes(spec, estimate.formats, settings.context,
+                                            deployment.shared_prefix, sequences);
+        fullest = figure.value() >= fullest.value() ? std::move(figure) : std::move(fullest);
+    }
+    return fullest;
+}
+
+Figure cache_figure(const Deployment& deployment, const Estimate& estimate) {
+    if (deployment.shared_prefix > Tokens(0)) {
+        return prefix_figure(deployment, estimate);
+    }
+    if (estimate.per_rank) {
+        return estimate.per_rank->reserved ? *estimate.per_rank->reserved
+                                           : estimate.per_rank->required;
+    }
+    return estimate.reserved ? *estimate.reserved : estimate.required;
 }
 
 void add_device_notes(const Deployment& deployment, Budget& budget) {

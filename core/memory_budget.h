@@ -18,15 +18,15 @@ struct Deployment {
     Settings settings;
     Device device;
     Weights weights;
-    std::optional<Ratio> utilization{};  ///< of a device's memory; else what the engine takes
-    std::optional<Bytes> workspace{};    ///< per device; else what is assumed for the engine
-    Tokens shared_prefix{0};             ///< of the context, the same for all sequences
+    std::optional<Ratio> utilization{}; ///< of a device's memory; else what the engine takes
+    std::optional<Bytes> workspace{};   ///< per device; else what is assumed for the engine
+    Tokens shared_prefix{0};            ///< of the context, the same for all sequences
 };
 
 /// The rank with the most to hold. All figures are of one device.
 struct Budget {
     Estimate estimate;
-    Figure usable;    ///< what the engine may take
+    Figure usable; ///< what the engine may take
     Figure weights;
     Figure workspace; ///< activations, graphs and the context of the device: assumed unless given
     Figure cache;     ///< reserved, or required where no engine is named
@@ -44,8 +44,8 @@ struct Budget {
 /// (llama.cpp, ggml-metal).
 bool leaves_fast_path(const Device& device, const CacheFormats& formats);
 
-/// Throws Error where the engine has no rule for the settings, for a shared prefix beside an engine,
-/// and for what estimate() refuses.
+/// Throws Error where the engine has no rule for the settings, for a shared prefix beside an
+/// engine, and for what estimate() refuses.
 Budget make_budget(const Deployment& deployment);
 
 } // namespace kvcaliper

@@ -32,8 +32,7 @@ std::int64_t own_units(const Units& units, Tokens context, Tokens prefix) {
 }
 
 std::string label_of(const Component& component) {
-    return std::string(to_string(component.role)) + " of " +
-           std::string(to_string(component.kind));
+    return std::string(to_string(component.role)) + " of " + std::string(to_string(component.kind));
 }
 
 /// layers × rows stored × bytes of a row.
@@ -81,8 +80,7 @@ CartridgeAnswer answer_cartridge(const CacheSpec& spec, const CacheFormats& form
     answer.slots = cache_bytes(spec, formats, question.slots);
     answer.document = cache_bytes(spec, formats, question.document);
     answer.repeated = shared_prefix_bytes(spec, formats, with_document, Tokens(0), sequences);
-    answer.shared =
-        shared_prefix_bytes(spec, formats, with_document, question.document, sequences);
+    answer.shared = shared_prefix_bytes(spec, formats, with_document, question.document, sequences);
     answer.cartridges = shared_prefix_bytes(spec, formats, question.slots + question.conversation,
                                             question.slots, sequences);
     if (question.training_tokens) {

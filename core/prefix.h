@@ -19,8 +19,8 @@ Figure shared_prefix_bytes(const CacheSpec& spec, const CacheFormats& formats, T
 /// (Cartridges, arXiv 2506.06266). It is a prefix that all sequences read.
 struct CartridgeQuestion {
     Tokens slots;
-    Tokens document;     ///< tokens it takes the place of
-    Tokens conversation; ///< tokens of each sequence behind it
+    Tokens document;                       ///< tokens it takes the place of
+    Tokens conversation;                   ///< tokens of each sequence behind it
     std::optional<Tokens> training_tokens; ///< tokens it was trained on, all epochs together
 };
 

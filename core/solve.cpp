@@ -104,9 +104,8 @@ void add_ranks(std::vector<Suggestion>& list, const Deployment& deployment) {
 /// The smallest device of the same kind and vendor that holds it.
 void add_device(std::vector<Suggestion>& list, const Deployment& deployment) {
     std::vector<Device> devices = known_devices();
-    std::stable_sort(devices.begin(), devices.end(), [](const Device& a, const Device& b) {
-        return a.memory < b.memory;
-    });
+    std::stable_sort(devices.begin(), devices.end(),
+                     [](const Device& a, const Device& b) { return a.memory < b.memory; });
     for (const Device& device : devices) {
         if (device.vendor != deployment.device.vendor || device.kind != deployment.device.kind ||
             device.memory <= deployment.device.memory) {

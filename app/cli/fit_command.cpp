@@ -70,12 +70,10 @@ std::string sequences_text(std::int64_t sequences) {
 }
 
 std::string context_text(Tokens tokens) {
-    return tokens >= any_context ? "any context"
-                                 : format_integer(tokens.count()) + " tokens";
+    return tokens >= any_context ? "any context" : format_integer(tokens.count()) + " tokens";
 }
 
-void add_budget_row(Table& table, const std::string& name, const Figure& figure,
-                    TableStyle style) {
+void add_budget_row(Table& table, const std::string& name, const Figure& figure, TableStyle style) {
     std::string why;
     for (const Term& term : figure.terms) {
         why += (why.empty() ? "" : "; ") + term.label;
@@ -109,12 +107,16 @@ Table budget_table(const FitAnswer& answer, TableStyle style) {
 
 std::string check_text(const FitAnswer& answer) {
     const Settings& settings = answer.deployment.settings;
-    const std::string what = sequences_text(settings.sequences) + " of " +
-                             context_text(settings.context);
+    const std::string what =
+        sequences_text(settings.sequences) + " of " + context_text(settings.context);
     if (answer.fits) {
         return "fits: " + what + ", " + signed_bytes(answer.budget.headroom()) +
                " to spare; at this context " + sequences_text(answer.most_sequences) +
                " fit, with this many sequences " + context_text(answer.longest_context);
+    }
+    if (answer.budget.left_for_cache() < 0) {
+        return "does not fit: weights and workspace alone lack " +
+               signed_bytes(-answer.budget.left_for_cache()) + " on each device";
     }
     return "does not fit: " + what + " lack " + signed_bytes(-answer.budget.headroom()) +
            "; at this context " + sequences_text(answer.most_sequences) +
@@ -129,14 +131,12 @@ std::string verdict_text(const FitAnswer& answer) {
     case FitKind::sequences:
         return answer.fits ? "most sequences of " + context_text(settings.context) + ": " +
                                  sequences_text(answer.most_sequences)
-                           : "does not fit: not one sequence of " +
-                                 context_text(settings.context) + "; the longest is " +
-                                 context_text(answer.longest_context);
+                           : "does not fit: not one sequence of " + context_text(settings.context) +
+                                 "; the longest is " + context_text(answer.longest_context);
     case FitKind::context:
         return answer.fits ? "longest context of " + sequences_text(settings.sequences) + ": " +
                                  context_text(answer.longest_context)
-                           : "does not fit: not one token of " +
-                                 sequences_text(settings.sequences);
+                           : "does not fit: not one token of " + sequences_text(settings.sequences);
     case FitKind::table:
         return answer.fits ? "most sequences at each context and format"
                            : "does not fit: not one token in any format";
@@ -182,8 +182,8 @@ Table suggestion_table(const FitAnswer& answer) {
 Table cartridge_table(const FitAnswer& answer, TableStyle style) {
     Table table{{{"document of each sequence"}, {"cache of all", true}, {"bytes", true}}, {}};
     const auto add = [&](const std::string& name, const Figure& figure) {
-        table.rows.push_back({name, format_bytes(figure.bytes()),
-                              exact_cell(figure.bytes().count(), style)});
+        table.rows.push_back(
+            {name, format_bytes(figure.bytes()), exact_cell(figure.bytes().count(), style)});
     };
     add("in its own context", answer.cartridge->repeated);
     add("shared prefix", answer.cartridge->shared);
@@ -228,8 +228,8 @@ void write_naive(const FitAnswer& answer, std::ostream& out) {
     if (!answer.naive || real == Ratio(0) || answer.naive->value() <= real) {
         return;
     }
-    out << "naive (" << explain(answer.naive->terms.front()) << "): "
-        << format_bytes(answer.naive->value()) << " per token, "
+    out << "naive (" << explain(answer.naive->terms.front())
+        << "): " << format_bytes(answer.naive->value()) << " per token, "
         << format_decimal(answer.naive->value() / real, 1) << "× of what it grows by\n";
 }
 
@@ -252,8 +252,7 @@ std::string title(const FitAnswer& answer) {
 
 void write_text(const FitAnswer& answer, TableStyle style, std::ostream& out) {
     out << title(answer) << "\n" << heading(answer.budget.estimate) << "\n\n";
-    out << format_table(budget_table(answer, style), style) << "\n"
-        << verdict_text(answer) << "\n";
+    out << format_table(budget_table(answer, style), style) << "\n" << verdict_text(answer) << "\n";
     if (answer.kind == FitKind::table) {
         out << "\n" << format_table(fit_table(answer.table, style), style);
     }
