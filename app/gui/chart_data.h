@@ -8,6 +8,7 @@
 
 #include <QString>
 
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -40,8 +41,15 @@ struct Bar {
     int series = 0;
 };
 
+/// A line across all bars, such as what a device holds.
+struct Limit {
+    Ratio bytes;
+    QString label;
+};
+
 struct BarChart {
     std::vector<Bar> bars;
+    std::optional<Limit> limit{};
     QString axis;
 };
 

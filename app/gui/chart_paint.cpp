@@ -180,7 +180,27 @@ void BarsItem::fitRange() {
         const double left = std::max(width - label, width * 0.3);
         upper = std::max(upper, bytes * width / left);
     }
+    if (chart_.limit) {
+        upper = std::max(upper, chart_.limit->bytes.to_double() * 1.1);
+    }
     parentPlot()->xAxis->setRange(0, upper);
+}
+
+/// A dashed line, its name under the last bar's foot so that no bar's label is written over.
+void BarsItem::drawLimit(QCPPainter* painter, const Limit& limit) const {
+    const QRect area = parentPlot()->axisRect()->rect();
+    const double at = std::round(x(limit.bytes.to_double())) + 0.5;
+    painter->setPen(QPen(theme_.text, 1.5, Qt::DashLine));
+    painter->drawLine(QLineF(at, area.top(), at, area.bottom()));
+    const QFontMetrics metrics(font_, parentPlot());
+    const int width = metrics.horizontalAdvance(limit.label) + 8;
+    const bool left = at + width > area.right();
+    const QRectF box(left ? at - width : at + 2, area.top() - metrics.height() / 2, width,
+                     metrics.height());
+    painter->setFont(font_);
+    painter->fillRect(box, theme_.ground);
+    painter->setPen(theme_.text);
+    painter->drawText(box, Qt::AlignCenter, limit.label);
 }
 
 void BarsItem::drawLabel(QCPPainter* painter, const Bar& bar, const QPointF& at) const {
@@ -215,6 +235,9 @@ void BarsItem::draw(QCPPainter* painter) {
                        theme_.ground);
         }
         drawLabel(painter, bar, {end + 6, y(at)});
+    }
+    if (chart_.limit) {
+        drawLimit(painter, *chart_.limit);
     }
 }
 

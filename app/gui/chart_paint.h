@@ -69,6 +69,7 @@ class BarsItem : public CanvasItem {
 
   private:
     void drawLabel(QCPPainter* painter, const Bar& bar, const QPointF& at) const;
+    void drawLimit(QCPPainter* painter, const Limit& limit) const;
     BarChart chart_;
     ChartTheme theme_;
     QFont font_;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/main_window.h"
 
+#include "app/gui/budget_page.h"
 #include "app/gui/chart_builder.h"
 #include "app/gui/chart_view.h"
+#include "app/gui/claims_page.h"
 #include "app/gui/explain_panel.h"
 #include "app/gui/pages.h"
 #include "app/gui/scenario_panel.h"
@@ -50,12 +52,16 @@ void MainWindow::createPages() {
     compare_ = new ComparePage(*study_, this);
     context_ = new ContextPage(*study_, this);
     layers_ = new LayersPage(*study_, this);
+    budget_ = new BudgetPage(*study_, this);
+    claims_ = new ClaimsPage(this);
     verify_ = new VerifyPage(*study_, this);
     tabs_->setObjectName(QStringLiteral("tabs"));
     tabs_->setDocumentMode(true);
     tabs_->addTab(compare_, tr("&Compare"));
     tabs_->addTab(context_, tr("C&ontext"));
     tabs_->addTab(layers_, tr("L&ayers"));
+    tabs_->addTab(budget_, tr("&Budget"));
+    tabs_->addTab(claims_, tr("Clai&ms"));
     tabs_->addTab(verify_, tr("Veri&fy"));
     setCentralWidget(tabs_);
     connect(compare_, &ComparePage::copyWanted, this, &MainWindow::copyTable);
@@ -89,7 +95,7 @@ void MainWindow::restoreDefaultLayout() {
 
 QStringList MainWindow::tabNames() {
     return {QStringLiteral("compare"), QStringLiteral("context"), QStringLiteral("layers"),
-            QStringLiteral("verify")};
+            QStringLiteral("budget"),  QStringLiteral("claims"),  QStringLiteral("verify")};
 }
 
 bool MainWindow::showTab(const QString& name) {
@@ -102,8 +108,15 @@ bool MainWindow::showTab(const QString& name) {
 
 ChartView* MainWindow::currentChart() const {
     ChartView* const charts[] = {compare_->chart(), context_->chart(), layers_->chart(),
-                                 verify_->chart()};
+                                 budget_->chart(),  nullptr,           verify_->chart()};
     return charts[tabs_->currentIndex()];
+}
+
+const QAbstractItemModel& MainWindow::currentTable() const {
+    const QWidget* page = tabs_->currentWidget();
+    return page == budget_   ? budget_->table()
+           : page == claims_ ? claims_->table()
+                             : compare_->table();
 }
 
 void MainWindow::updateStatus() {

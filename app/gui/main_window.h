@@ -7,12 +7,15 @@
 
 #include <QMainWindow>
 
+class QAbstractItemModel;
 class QDockWidget;
 class QTabWidget;
 
 namespace kvcaliper::gui {
 
+class BudgetPage;
 class ChartView;
+class ClaimsPage;
 class ComparePage;
 class ContextPage;
 class ExplainPanel;
@@ -30,7 +33,9 @@ class MainWindow : public QMainWindow {
     VerifyPage& verifyPage() { return *verify_; }
     ComparePage& comparePage() { return *compare_; }
     LayersPage& layersPage() { return *layers_; }
-    /// "compare", "context", "layers" or "verify"; false for another name.
+    BudgetPage& budgetPage() { return *budget_; }
+    ClaimsPage& claimsPage() { return *claims_; }
+    /// "compare", "context", "layers", "budget", "claims" or "verify"; false for another name.
     bool showTab(const QString& name);
     static QStringList tabNames();
     /// Reads files or folders and ticks them; says in the status bar what could not be read.
@@ -58,13 +63,18 @@ class MainWindow : public QMainWindow {
     void copyTable();
     void about();
     void updateStatus();
+    /// The chart of the page that is seen; none on Claims.
     ChartView* currentChart() const;
+    /// Its table; the comparison where it has none.
+    const QAbstractItemModel& currentTable() const;
 
     Study* study_;
     QTabWidget* tabs_;
     ComparePage* compare_;
     ContextPage* context_;
     LayersPage* layers_;
+    BudgetPage* budget_;
+    ClaimsPage* claims_;
     VerifyPage* verify_;
     ScenarioPanel* scenario_;
     ExplainPanel* explain_;

@@ -43,7 +43,7 @@ void MainWindow::createFileMenu() {
     named(menu.addAction(tr("Export &table…"), QKeySequence(tr("Ctrl+Shift+E")), this,
                          &MainWindow::exportTable),
           "exportTable")
-        ->setStatusTip(tr("Write the comparison as CSV, with exact bytes"));
+        ->setStatusTip(tr("Write the table of this page as CSV, with exact bytes"));
     menu.addSeparator();
     named(menu.addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close), "quit")
         ->setMenuRole(QAction::QuitRole);
@@ -109,6 +109,10 @@ void MainWindow::openDialog() {
 }
 
 void MainWindow::exportChart() {
+    if (currentChart() == nullptr) {
+        statusBar()->showMessage(tr("This page has no chart; its table can be exported."), 5000);
+        return;
+    }
     const QString path = QFileDialog::getSaveFileName(
         this, tr("Export chart"), QStringLiteral("kvcaliper.svg"),
         tr("Charts (*.svg *.pdf *.png);;SVG (*.svg);;PDF (*.pdf);;PNG (*.png)"));
@@ -127,13 +131,13 @@ void MainWindow::exportTable() {
     if (path.isEmpty()) {
         return;
     }
-    const auto problem = write_file(path, table_csv(compare_->table()).toUtf8());
+    const auto problem = write_file(path, table_csv(currentTable()).toUtf8());
     statusBar()->showMessage(problem ? tr("Not written: %1").arg(*problem)
                                      : tr("Written: %1").arg(path));
 }
 
 void MainWindow::copyTable() {
-    QApplication::clipboard()->setText(table_tsv(compare_->table()));
+    QApplication::clipboard()->setText(table_tsv(currentTable()));
     statusBar()->showMessage(tr("The table is on the clipboard, in exact bytes."), 5000);
 }
 

@@ -17,7 +17,15 @@ namespace kvcaliper::gui {
 
 namespace {
 
-enum Field { models_field = 1, baseline_field, context_field, sequences_field, k_field, v_field };
+enum Field {
+    models_field = 1,
+    baseline_field,
+    context_field,
+    sequences_field,
+    k_field,
+    v_field,
+    budget_field
+};
 
 auto tie_settings(const Settings& s) {
     return std::tie(s.context, s.sequences, s.k_format, s.v_format, s.index_format, s.conv_format,
@@ -27,7 +35,7 @@ auto tie_settings(const Settings& s) {
 } // namespace
 
 bool operator==(const StudyState& a, const StudyState& b) {
-    return a.models == b.models && a.baseline == b.baseline &&
+    return a.models == b.models && a.baseline == b.baseline && a.budget == b.budget &&
            tie_settings(a.settings) == tie_settings(b.settings);
 }
 
@@ -136,6 +144,34 @@ void Study::setVFormat(const QString& format) {
     StudyState next = state_;
     next.settings.v_format = utf8(format);
     edit(std::move(next), tr("Change V format"), v_field, Merge::no);
+}
+
+void Study::setDevice(const QString& name) {
+    StudyState next = state_;
+    next.budget.device = name;
+    edit(std::move(next), tr("Choose device"), budget_field, Merge::no);
+}
+
+void Study::setEngine(const QString& name) {
+    StudyState next = state_;
+    next.budget.engine = name;
+    edit(std::move(next), tr("Choose engine"), budget_field, Merge::no);
+}
+
+void Study::setTensor(std::int64_t ranks) {
+    StudyState next = state_;
+    next.budget.tensor = ranks;
+    edit(std::move(next), tr("Change tensor ranks"), budget_field, Merge::no);
+}
+
+void Study::setWeights(const QString& id, const QString& written) {
+    StudyState next = state_;
+    if (written.isEmpty()) {
+        next.budget.weights.remove(id);
+    } else {
+        next.budget.weights.insert(id, written);
+    }
+    edit(std::move(next), tr("Set weights of %1").arg(id), budget_field, Merge::no);
 }
 
 void Study::edit(StudyState next, const QString& name, int field, Merge merge) {

@@ -6,6 +6,7 @@
 #include "core/estimate.h"
 
 #include <QHash>
+#include <QMap>
 #include <QObject>
 #include <QString>
 #include <QStringList>
@@ -17,11 +18,22 @@ class QUndoStack;
 
 namespace kvcaliper::gui {
 
+/// Where the models of a study are to run, for the Budget page alone: the other pages show what is
+/// required.
+struct BudgetState {
+    QString device = QStringLiteral("h100-80"); ///< of configs/gpus.json
+    QString engine = QStringLiteral("ideal");
+    std::int64_t tensor = 1;        ///< tensor ranks
+    QMap<QString, QString> weights; ///< by model, as written: "16 GB"; auto where absent
+    friend bool operator==(const BudgetState&, const BudgetState&) = default;
+};
+
 /// What a study file will hold. Compared as a whole, so that an edit without effect is none.
 struct StudyState {
     QStringList models; ///< bundled names or paths, in the order they are shown
     QString baseline;   ///< one of them; the first when it is not among them
     Settings settings;
+    BudgetState budget;
 };
 bool operator==(const StudyState& a, const StudyState& b);
 
@@ -71,6 +83,11 @@ class Study : public QObject {
     void setSequences(std::int64_t sequences, Merge merge = Merge::no);
     void setKFormat(const QString& format);
     void setVFormat(const QString& format);
+    void setDevice(const QString& name);
+    void setEngine(const QString& name);
+    void setTensor(std::int64_t ranks);
+    /// Bytes of one model's weights as written; empty for auto.
+    void setWeights(const QString& id, const QString& written);
     /// The next edit starts a new undo step, whatever it would merge with.
     void endMerge() { ++merge_serial_; }
 

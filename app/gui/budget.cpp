@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/budget.h"
+
+#include "app/gui/chart_builder.h"
+#include "app/gui/text.h"
+#include "core/engine_flags.h"
+#include "core/error.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+namespace kvcaliper::gui {
+
+namespace {
+
+QString tr(const char* source) {
+    return QCoreApplication::translate("Budget", source);
+}
+
+QString signed_text(std::int64_t bytes) {
+    return bytes < 0 ? QStringLiteral("−") + bytes_text(Ratio(-bytes)) : bytes_text(Ratio(bytes));
+}
+
+BudgetRow make_row(const Study& study, const StudyRow& row) {
+    BudgetRow result{row.id, row.name, {}, 0, Tokens(0), row.error};
+    if (!row.model) {
+        return result;
+    }
+    try {
+        const Deployment deployment = deployment_of(study, row);
+        result.budget = make_budget(deployment);
+        result.most_sequences = most_sequences(deployment);
+        result.longest_context = longest_context(deployment);
+        result.error.clear();
+    } catch (const std::exception& exception) {
+        result.error = text(exception.what());
+    }
+    return result;
+}
+
+QString sequences_text(std::int64_t sequences) {
+    return sequences >= any_sequences ? tr("any number") : integer_text(sequences);
+}
+
+QString context_text(Tokens tokens) {
+    return tokens >= any_context ? tr("any context")
+                                 : tr("%1 tokens").arg(integer_text(tokens.count()));
+}
+
+Bar make_bar(const BudgetRow& row, int series) {
+    Bar bar;
+    bar.name = row.name;
+    bar.series = series;
+    if (!row.budget) {
+        bar.label = tr("no answer");
+        bar.detail = bar.tooltip = row.error;
+        return bar;
+    }
+    const Budget& budget = *row.budget;
+    bar.solid = budget.weights.value() + budget.workspace.value();
+    bar.hatched = budget.cache.value();
+    const std::int64_t headroom = budget.headroom();
+    bar.label = headroom >= 0 ? tr("fits, %1 free").arg(signed_text(headroom))
+                              : tr("lacks %1").arg(signed_text(-headroom));
+    bar.detail = tr("at most %1 sequences; %2")
+                     .arg(sequences_text(row.most_sequences), context_text(row.longest_context));
+    bar.tooltip =
+        tr("%1: weights %2, workspace %3, cache %4, left for the cache %5")
+            .arg(row.name, bytes_text(budget.weights.value()), bytes_text(budget.workspace.value()),
+                 bytes_text(budget.cache.value()), signed_text(budget.left_for_cache()));
+    return bar;
+}
+
+/// The least any model may use: engines and systems keep some of a device to themselves.
+std::optional<Limit> usable_limit(const std::vector<BudgetRow>& rows) {
+    for (const BudgetRow& row : rows) {
+        if (row.budget) {
+            const Ratio usable = row.budget->usable.value();
+            return Limit{usable, tr("usable %1").arg(bytes_text(usable))};
+        }
+    }
+    return std::nullopt;
+}
+
+QString paragraph(const QString& words) {
+    return QStringLiteral("<p style='margin-top:6px;margin-bottom:0'>%1</p>").arg(words);
+}
+
+QString suggestions_html(const Deployment& deployment) {
+    QString html;
+    for (const Suggestion& one : suggestions(deployment)) {
+        html += QStringLiteral("<li>%1 <code>%2</code>: %3</li>")
+                    .arg(text(one.change).toHtmlEscaped(), text(one.option).toHtmlEscaped(),
+                         tr("%1 free").arg(signed_text(one.headroom)));
+    }
+    return html.isEmpty() ? html
+                          : paragraph(tr("<b>What would make it fit</b>")) +
+                                QStringLiteral("<ul style='margin-left:-24px'>%1</ul>").arg(html);
+}
+
+QString commands_html(const Deployment& deployment) {
+    QString html = paragraph(tr("<b>To paste</b>"));
+    for (const EngineCommand& one : engine_commands(deployment)) {
+        QString remark = text(one.problem).toHtmlEscaped();
+        if (one.headroom) {
+            remark = *one.headroom < 0
+                         ? tr("lacks %1 under its own rules").arg(signed_text(-*one.headroom))
+                         : tr("%1 free").arg(signed_text(*one.headroom));
+        }
+        html += paragraph(QStringLiteral("%1%2<br><code>%3</code>")
+                              .arg(text(one.engine),
+                                   remark.isEmpty() ? QString() : QStringLiteral(": ") + remark,
+                                   text(one.command).toHtmlEscaped()));
+    }
+    return html;
+}
+
+QString terms_html(const Budget& budget) {
+    QString html = QStringLiteral("<table cellspacing='0' cellpadding='2' width='100%'>");
+    const auto add = [&](const QString& name, const QString& bytes, const QString& exact) {
+        html += QStringLiteral("<tr><td>%1</td><td align='right'>%2</td><td align='right'>%3</td>"
+                               "</tr>")
+                    .arg(name, bytes, exact);
+    };
+    for (const auto& [name, figure] :
+         {std::pair(tr("usable"), &budget.usable), std::pair(tr("weights"), &budget.weights),
+          std::pair(tr("workspace"), &budget.workspace), std::pair(tr("cache"), &budget.cache)}) {
+        add(name, bytes_text(figure->value()), exact_text(figure->value()));
+    }
+    add(tr("headroom"), signed_text(budget.headroom()),
+        QStringLiteral("%1 B").arg(integer_text(budget.headroom())));
+    return html + QStringLiteral("</table>");
+}
+
+} // namespace
+
+Deployment deployment_of(const Study& study, const StudyRow& row) {
+    const BudgetState& place = study.state().budget;
+    Deployment deployment;
+    deployment.model = row.model;
+    deployment.settings = study.settings();
+    deployment.settings.engine = utf8(place.engine);
+    deployment.settings.parallel.tensor = place.tensor;
+    deployment.device = find_device(utf8(place.device));
+    const QString weights = place.weights.value(row.id);
+    deployment.weights =
+        weights_of(*row.model, weights.isEmpty() ? std::string("auto") : utf8(weights));
+    return deployment;
+}
+
+std::vector<BudgetRow> budget_rows(const Study& study) {
+    std::vector<BudgetRow> rows;
+    for (const StudyRow& row : study.rows()) {
+        rows.push_back(make_row(study, row));
+    }
+    return rows;
+}
+
+QString place_text(const Study& study) {
+    const BudgetState& place = study.state().budget;
+    QString device = place.device;
+    try {
+        device = text(find_device(utf8(place.device)).display_name);
+    } catch (const std::exception& exception) {
+        device = text(exception.what());
+    }
+    return place.tensor == 1
+               ? tr("on %1, engine %2").arg(device, place.engine)
+               : tr("on %1 × %2, TP %1, engine %3").arg(place.tensor).arg(device, place.engine);
+}
+
+ChartData budget_chart(const Study& study, const std::vector<BudgetRow>& rows) {
+    BarChart chart;
+    QStringList parts;
+    for (const BudgetRow& row : rows) {
+        chart.bars.push_back(make_bar(row, static_cast<int>(chart.bars.size())));
+        parts << chart.bars.back().name + QStringLiteral(": ") + chart.bars.back().label;
+    }
+    chart.limit = usable_limit(rows);
+    chart.axis = tr("bytes on each device");
+    ChartData data;
+    data.title = tr("What fits %1").arg(place_text(study));
+    const Settings& settings = study.settings();
+    data.subtitle =
+        tr("%1 sequences of %2 tokens, K %3, V %4")
+            .arg(integer_text(settings.sequences), integer_text(settings.context.count()),
+                 text(settings.k_format), text(settings.v_format));
+    data.description = data.title + QStringLiteral(", ") + data.subtitle + QStringLiteral("; ") +
+                       parts.join(QStringLiteral("; "));
+    data.legend = {{tr("weights and workspace"), {Ink::Group::series, -1, Hatch::none}},
+                   {tr("cache"), {Ink::Group::series, -1, Hatch::diagonal}}};
+    data.body = std::move(chart);
+    return data;
+}
+
+QString budget_html(const Study& study, const BudgetRow& row) {
+    if (!row.budget) {
+        return paragraph(row.error.toHtmlEscaped());
+    }
+    const StudyRow* model = study.row(row.id);
+    QString html = paragraph(QStringLiteral("<b>%1</b> %2").arg(row.name, place_text(study))) +
+                   terms_html(*row.budget);
+    try {
+        const Deployment deployment = deployment_of(study, *model);
+        if (const auto equal = equal_types_on_metal(deployment)) {
+            html += paragraph(tr("On this device rather <code>%1</code>: %2")
+                                  .arg(text(equal->option), signed_text(equal->headroom)));
+        }
+        html += row.budget->fits() ? commands_html(deployment) : suggestions_html(deployment);
+        for (const std::string& note : deployment.weights.notes) {
+            html += paragraph(text(note).toHtmlEscaped());
+        }
+    } catch (const std::exception& exception) {
+        html += paragraph(text(exception.what()).toHtmlEscaped());
+    }
+    for (const std::string& note : row.budget->notes) {
+        html += paragraph(text(note).toHtmlEscaped());
+    }
+    return html;
+}
+
+} // namespace kvcaliper::gui

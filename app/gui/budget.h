@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The models of a study on a device: weights, workspace and cache against its memory.
+#pragma once
+
+#include "app/gui/chart_data.h"
+#include "app/gui/study.h"
+#include "core/solve.h"
+
+#include <optional>
+#include <vector>
+
+namespace kvcaliper::gui {
+
+/// One model on the study's device, or why there is no answer.
+struct BudgetRow {
+    QString id;
+    QString name;
+    std::optional<Budget> budget;
+    std::int64_t most_sequences = 0; ///< of the study's context
+    Tokens longest_context{0};       ///< of the study's sequences
+    QString error;
+};
+
+/// The deployment a row's model makes on the study's device. Throws Error.
+Deployment deployment_of(const Study& study, const StudyRow& row);
+std::vector<BudgetRow> budget_rows(const Study& study);
+
+/// Bars of weights and workspace (solid) and cache (hatched), with the device's usable memory as a
+/// line.
+ChartData budget_chart(const Study& study, const std::vector<BudgetRow>& rows);
+
+/// "on 2 × NVIDIA H100 SXM 80 GB, TP 2, engine vllm": where the numbers hold.
+QString place_text(const Study& study);
+
+/// What one row says in words: verdict, what would make it fit, commands, notes.
+QString budget_html(const Study& study, const BudgetRow& row);
+
+} // namespace kvcaliper::gui

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/budget_page.h"
+
+#include "app/gui/chart_view.h"
+#include "app/gui/table_text.h"
+#include "app/gui/text.h"
+#include "app/gui/text_table.h"
+#include "core/engines/engine.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QSortFilterProxyModel>
+#include <QSplitter>
+#include <QTableView>
+#include <QTextBrowser>
+#include <QToolTip>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace kvcaliper::gui {
+
+namespace {
+
+constexpr int bar_height = 34;
+constexpr int frame_height = 130;
+
+TextCell bytes_cell(const Ratio& bytes) {
+    return {bytes_text(bytes), text(bytes.to_string()), bytes.to_double(), {}, true};
+}
+
+TextCell number_cell(std::int64_t number, bool unbounded) {
+    return {unbounded ? BudgetPage::tr("any") : integer_text(number),
+            QString::number(number),
+            QVariant::fromValue(static_cast<qlonglong>(number)),
+            {},
+            true};
+}
+
+TextCell headroom_cell(std::int64_t bytes) {
+    const QString size = bytes_text(Ratio(bytes < 0 ? -bytes : bytes));
+    return {bytes < 0 ? QStringLiteral("−") + size : size,
+            QString::number(bytes),
+            QVariant::fromValue(static_cast<qlonglong>(bytes)),
+            {},
+            true};
+}
+
+TextRow table_row(const BudgetRow& row) {
+    if (!row.budget) {
+        return {row.id,
+                {{row.name, {}, {}, {}, false},
+                 {row.error, {}, {}, row.error, false},
+                 {},
+                 {},
+                 {},
+                 {},
+                 {},
+                 {}}};
+    }
+    const Budget& budget = *row.budget;
+    return {row.id,
+            {{row.name, {}, {}, {}, false},
+             {budget.fits() ? BudgetPage::tr("✓ fits") : BudgetPage::tr("✗ does not"),
+              {},
+              {},
+              {},
+              false},
+             bytes_cell(budget.weights.value()),
+             bytes_cell(budget.workspace.value()),
+             bytes_cell(budget.cache.value()),
+             headroom_cell(budget.headroom()),
+             number_cell(row.most_sequences, row.most_sequences >= any_sequences),
+             number_cell(row.longest_context.count(), row.longest_context >= any_context)}};
+}
+
+} // namespace
+
+BudgetPage::BudgetPage(Study& study, QWidget* parent)
+    : LazyPage(study, parent), device_(new QComboBox(this)), engine_(new QComboBox(this)),
+      tensor_(new QComboBox(this)), weights_label_(new QLabel(this)), weights_(new QLineEdit(this)),
+      chart_(new ChartView(this)),
+      rows_(new TextTable({tr("Model"), tr("Verdict"), tr("Weights"), tr("Workspace"), tr("Cache"),
+                           tr("Headroom"), tr("Most sequences"), tr("Longest context")},
+                          this)),
+      sorted_(new QSortFilterProxyModel(this)), view_(new QTableView(this)),
+      detail_(new QTextBrowser(this)) {
+    auto* scroll = new QScrollArea(this);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setWidget(chart_);
+    auto* split = new QSplitter(Qt::Vertical, this);
+    split->addWidget(scroll);
+    split->addWidget(makeTablePart());
+    split->setStretchFactor(0, 3);
+    split->setStretchFactor(1, 3);
+    split->setChildrenCollapsible(false);
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(makePlacePart());
+    layout->addWidget(split, 1);
+    connect(chart_, &ChartView::hovered, this, [this](const ChartSpot& spot, const QPoint& global) {
+        const auto& bars = std::get<BarChart>(chart_->data().body).bars;
+        const bool on_bar = spot.row >= 0 && spot.row < static_cast<int>(bars.size());
+        QToolTip::showText(global,
+                           on_bar ? bars[static_cast<std::size_t>(spot.row)].tooltip : QString());
+    });
+    connect(chart_, &ChartView::clicked, this, [this](const ChartSpot& spot) {
+        study_.setCurrent(study_.state().models.value(spot.row));
+    });
+    connect(&study_, &Study::currentChanged, this, [this] {
+        showPlace();
+        showDetail();
+    });
+}
+
+QWidget* BudgetPage::makePlacePart() {
+    fillChoices();
+    device_->setObjectName(QStringLiteral("device"));
+    device_->setAccessibleName(tr("Device"));
+    engine_->setObjectName(QStringLiteral("engine"));
+    engine_->setAccessibleName(tr("Engine"));
+    tensor_->setObjectName(QStringLiteral("tensor"));
+    tensor_->setAccessibleName(tr("Tensor ranks"));
+    weights_->setObjectName(QStringLiteral("weights"));
+    weights_->setPlaceholderText(tr("auto, or 16 GB"));
+    weights_->setMaximumWidth(140);
+    weights_label_->setBuddy(weights_);
+    connect(device_, &QComboBox::activated, this,
+            [this] { study_.setDevice(device_->currentData().toString()); });
+    connect(engine_, &QComboBox::activated, this,
+            [this] { study_.setEngine(engine_->currentData().toString()); });
+    connect(tensor_, &QComboBox::activated, this,
+            [this] { study_.setTensor(tensor_->currentData().toInt()); });
+    connect(weights_, &QLineEdit::editingFinished, this,
+            [this] { study_.setWeights(study_.current(), weights_->text().trimmed()); });
+    auto* part = new QWidget(this);
+    auto* layout = new QHBoxLayout(part);
+    layout->setContentsMargins(0, 0, 0, 0);
+    const auto add = [&](const QString& words, QWidget* field) {
+        auto* label = new QLabel(words, part);
+        label->setBuddy(field);
+        layout->addWidget(label);
+        layout->addWidget(field);
+    };
+    add(tr("&Device"), device_);
+    add(tr("× "), tensor_);
+    add(tr("En&gine"), engine_);
+    layout->addStretch(1);
+    layout->addWidget(weights_label_);
+    layout->addWidget(weights_);
+    return part;
+}
+
+void BudgetPage::fillChoices() {
+    std::vector<Device> devices = known_devices();
+    std::stable_sort(devices.begin(), devices.end(), [](const Device& a, const Device& b) {
+        return a.display_name < b.display_name;
+    });
+    for (const Device& device : devices) {
+        device_->addItem(text(device.display_name), text(device.name));
+        device_->setItemData(
+            device_->count() - 1,
+            tr("%1; %2").arg(text(format_bytes_exact(device.memory)), text(device.source)),
+            Qt::ToolTipRole);
+    }
+    device_->setMaxVisibleItems(24);
+    for (const EngineInfo& engine : engines()) {
+        engine_->addItem(text(engine.name), text(engine.name));
+        engine_->setItemData(engine_->count() - 1, text(engine.meaning), Qt::ToolTipRole);
+    }
+    for (const int ranks : {1, 2, 4, 8, 16}) {
+        tensor_->addItem(ranks == 1 ? tr("1") : tr("%1, tensor parallel").arg(ranks), ranks);
+    }
+}
+
+QWidget* BudgetPage::makeTablePart() {
+    sorted_->setSourceModel(rows_);
+    sorted_->setSortRole(sort_role);
+    view_->setObjectName(QStringLiteral("budgetTable"));
+    view_->setAccessibleName(tr("Budgets of the ticked models"));
+    view_->setModel(sorted_);
+    view_->setSelectionMode(QAbstractItemView::SingleSelection);
+    view_->setSelectionBehavior(QAbstractItemView::SelectRows);
+    view_->setAlternatingRowColors(true);
+    view_->verticalHeader()->hide();
+    view_->verticalHeader()->setDefaultSectionSize(view_->fontMetrics().height() + 10);
+    view_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+    view_->horizontalHeader()->setSortIndicatorClearable(true);
+    view_->horizontalHeader()->setHighlightSections(false);
+    view_->setSortingEnabled(true);
+    connect(view_->selectionModel(), &QItemSelectionModel::currentChanged, this,
+            &BudgetPage::onSelected);
+    detail_->setObjectName(QStringLiteral("budgetDetail"));
+    detail_->setAccessibleName(tr("Budget of the chosen model"));
+    auto* split = new QSplitter(Qt::Vertical, this);
+    split->addWidget(view_);
+    split->addWidget(detail_);
+    split->setChildrenCollapsible(false);
+    split->setStretchFactor(0, 2);
+    split->setStretchFactor(1, 3);
+    return split;
+}
+
+const QAbstractItemModel& BudgetPage::table() const {
+    return *sorted_;
+}
+
+void BudgetPage::refresh() {
+    budgets_ = budget_rows(study_);
+    std::vector<TextRow> rows;
+    for (const BudgetRow& row : budgets_) {
+        rows.push_back(table_row(row));
+    }
+    rows_->setRows(std::move(rows));
+    view_->resizeColumnsToContents();
+    view_->setColumnWidth(1, std::min(view_->columnWidth(1), 260));
+    chart_->setMinimumHeight(frame_height + bar_height * static_cast<int>(budgets_.size()));
+    chart_->setData(budget_chart(study_, budgets_));
+    showPlace();
+    showDetail();
+}
+
+void BudgetPage::showPlace() {
+    const BudgetState& place = study_.state().budget;
+    const QSignalBlocker blockers[] = {QSignalBlocker(device_), QSignalBlocker(engine_),
+                                       QSignalBlocker(tensor_), QSignalBlocker(weights_)};
+    device_->setCurrentIndex(device_->findData(place.device));
+    engine_->setCurrentIndex(engine_->findData(place.engine));
+    tensor_->setCurrentIndex(tensor_->findData(static_cast<int>(place.tensor)));
+    const StudyRow* row = study_.row(study_.current());
+    weights_label_->setText(row != nullptr ? tr("&Weights of %1").arg(row->name) : tr("&Weights"));
+    weights_->setEnabled(row != nullptr);
+    weights_->setText(place.weights.value(study_.current()));
+}
+
+void BudgetPage::showDetail() {
+    const auto found = std::find_if(budgets_.begin(), budgets_.end(), [this](const BudgetRow& row) {
+        return row.id == study_.current();
+    });
+    detail_->setHtml(found != budgets_.end() ? budget_html(study_, *found)
+                                             : tr("<p>Tick a model to see what it needs.</p>"));
+}
+
+void BudgetPage::onSelected(const QModelIndex& index) {
+    if (index.isValid()) {
+        study_.setCurrent(index.data(id_role).toString());
+    }
+}
+
+} // namespace kvcaliper::gui

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What fits: a device, an engine and ranks for all models of the study.
+#pragma once
+
+#include "app/gui/budget.h"
+#include "app/gui/pages.h"
+
+class QLineEdit;
+
+namespace kvcaliper::gui {
+
+class TextTable;
+
+class BudgetPage : public LazyPage {
+    Q_OBJECT
+
+  public:
+    explicit BudgetPage(Study& study, QWidget* parent = nullptr);
+    ChartView* chart() const { return chart_; }
+    const QAbstractItemModel& table() const;
+
+  private:
+    QWidget* makePlacePart();
+    QWidget* makeTablePart();
+    void fillChoices();
+    void refresh() override;
+    void showPlace();
+    void showDetail();
+    void onSelected(const QModelIndex& index);
+
+    QComboBox* device_;
+    QComboBox* engine_;
+    QComboBox* tensor_;
+    QLabel* weights_label_;
+    QLineEdit* weights_;
+    ChartView* chart_;
+    TextTable* rows_;
+    QSortFilterProxyModel* sorted_;
+    QTableView* view_;
+    QTextBrowser* detail_;
+    std::vector<BudgetRow> budgets_;
+};
+
+} // namespace kvcaliper::gui
