@@ -2,6 +2,9 @@
 #include "core/weights.h"
 
 #include "core/error.h"
+#include "core/gguf.h"
+#include "core/gguf_weights.h"
+#include "core/safetensors.h"
 
 #include <algorithm>
 
@@ -72,6 +75,22 @@ Weights formula_weights(const WeightPlan& plan) {
     return weights;
 }
 
+// ---- files --------------------------------------------------------------------------------------
+
+/// What the files of the model say; nothing where there are none. safetensors do not tell experts
+/// from other tensors, so what a token reads is the formula's, where there is one.
+std::optional<Weights> file_weights(const WeightPlan& plan, std::vector<std::string>& notes) {
+    if (plan.file.empty() || is_gguf_file(plan.file)) {
+        return plan.file.empty() ? std::nullopt : std::optional(gguf_weights(plan.file));
+    }
+    auto weights = safetensors_weights(plan.file, notes);
+    if (weights && chooses(plan)) {
+        weights->active = figure_of(plan, "weights one token reads", true);
+        weights->notes.push_back("what one token reads is from formulas");
+    }
+    return weights;
+}
+
 } // namespace
 
 std::string_view to_string(WeightsSource source) {
@@ -94,11 +113,19 @@ Weights weights_of(const Model& model, std::string_view asked) {
     if (asked != "auto") {
         return given_weights(asked);
     }
-    if (!model.plan.weights.tensors.empty()) {
-        return formula_weights(model.plan.weights);
+    const WeightPlan& plan = model.plan.weights;
+    std::vector<std::string> notes;
+    if (auto weights = file_weights(plan, notes)) {
+        return std::move(*weights);
     }
-    throw Error(model.plan.name + ": expected weights that auto can tell, found " +
-                model.plan.weights.missing + ": give their size with --weights SIZE");
+    if (plan.tensors.empty()) {
+        throw Error(model.plan.name + ": expected weights that auto can tell, found " +
+                    (plan.missing.empty() ? "nothing that says them" : plan.missing) +
+                    ": give their size with --weights SIZE");
+    }
+    Weights weights = formula_weights(plan);
+    weights.notes.insert(weights.notes.end(), notes.begin(), notes.end());
+    return weights;
 }
 
 } // namespace kvcaliper

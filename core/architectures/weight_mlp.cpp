@@ -15,6 +15,14 @@ std::int64_t number(const ModelConfig& config, std::string_view key, std::int64_
     return config.has(key) ? config.optional(key, 0, most).value_or(absent) : absent;
 }
 
+/// A count that a file must state; null is none.
+std::int64_t stated_or_null(const ModelConfig& config, std::string_view key) {
+    if (config.find(key) == nullptr) {
+        config.fail(key, "an integer from 0 on, or null", "nothing");
+    }
+    return number(config, key, 0);
+}
+
 bool listed(const std::vector<std::int64_t>& list, std::int64_t value) {
     return std::find(list.begin(), list.end(), value) != list.end();
 }
@@ -112,10 +120,10 @@ void add_shared(const WeightReading& reading, std::int64_t width) {
     case SharedExperts::none:
         break;
     case SharedExperts::count:
-        shared = checked_multiply(number(reading.config, experts.shared_key, 0), width);
+        shared = checked_multiply(stated_or_null(reading.config, experts.shared_key), width);
         break;
     case SharedExperts::width:
-        shared = number(reading.config, experts.shared_key, 0);
+        shared = stated_or_null(reading.config, experts.shared_key);
         break;
     case SharedExperts::as_dense:
         shared = width;

@@ -13,6 +13,12 @@ constexpr std::int64_t generic_uncertainty = 50;
 /// Patterns × layers that are worth a count; more is no checkpoint.
 constexpr std::size_t most_effort = 4'000'000;
 
+/// Keys that speak of matrices no row lists.
+constexpr const char* unknown_keys[] = {"moe_latent_size", "latent_moe_use_norm", "attn_res_block_size"};
+/// How many experts there are, in every spelling: a row that knows none of them is another model.
+constexpr const char* expert_keys[] = {"num_experts", "num_local_experts", "n_routed_experts",
+                                       "moe_num_experts", "num_routed_experts"};
+
 constexpr WeightRow generic_row{.model_type = ""};
 
 // ---- one layer ----------------------------------------------------------------------------------
@@ -104,8 +110,17 @@ void require_formula(const ModelConfig& config, const WeightRow& row) {
     if (present) {
         throw Error("no parameter formula with " + std::string(row.without));
     }
-    if (config.has("moe_latent_size")) {
-        throw Error("no parameter formula with moe_latent_size");
+    for (const char* key : unknown_keys) {
+        if (config.has(key)) {
+            throw Error("no parameter formula with " + std::string(key));
+        }
+    }
+    for (const char* key : expert_keys) {
+        const bool expected = row.experts && row.experts->count_key == key;
+        if (!expected && config.has(key) && config.optional(key, 0).value_or(0) > 1) {
+            throw Error("no parameter formula for model_type " + std::string(row.model_type) +
+                        " with " + key);
+        }
     }
 }
 
