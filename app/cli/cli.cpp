@@ -201,9 +201,9 @@ void add_other_commands(CLI::App& app, Options& options, Command& chosen) {
         ->type_name("WxH");
 
     CLI::App* list = add_command(app, "list", "What is bundled and known", list_command, chosen);
-    list->add_option("WHAT", options.subject, "models, formats, engines or architectures")
+    list->add_option("WHAT", options.subject, "models, gpus, formats, engines or architectures")
         ->required()
-        ->check(CLI::IsMember({"models", "formats", "engines", "architectures"}));
+        ->check(CLI::IsMember({"models", "gpus", "formats", "engines", "architectures"}));
     add_output(*list, options.output);
 }
 

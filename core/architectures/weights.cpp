@@ -14,7 +14,8 @@ constexpr std::int64_t generic_uncertainty = 50;
 constexpr std::size_t most_effort = 4'000'000;
 
 /// Keys that speak of matrices no row lists.
-constexpr const char* unknown_keys[] = {"moe_latent_size", "latent_moe_use_norm", "attn_res_block_size"};
+constexpr const char* unknown_keys[] = {"moe_latent_size", "latent_moe_use_norm",
+                                        "attn_res_block_size"};
 /// How many experts there are, in every spelling: a row that knows none of them is another model.
 constexpr const char* expert_keys[] = {"num_experts", "num_local_experts", "n_routed_experts",
                                        "moe_num_experts", "num_routed_experts"};

@@ -27,7 +27,7 @@ _kvcaliper() {
     verify) options="$settings $output --backend --steps --seed --record" ;;
     chart) options="$settings --output --kind --theme --size --help" ;;
     claims) options="$output" ;;
-    list) options="models formats engines architectures $output" ;;
+    list) options="models gpus formats engines architectures $output" ;;
     esac
     case $command:$word in
     *:-* | list:*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;

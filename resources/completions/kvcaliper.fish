@@ -4,7 +4,7 @@ complete -c kvcaliper -f
 complete -c kvcaliper -n "not __fish_seen_subcommand_from $commands" -a "$commands"
 complete -c kvcaliper -n "__fish_seen_subcommand_from estimate compare curve verify chart" -F -a "(kvcaliper list models --csv | tail -n +2 | cut -d, -f1)"
 complete -c kvcaliper -n "__fish_seen_subcommand_from claims" -F -a "seed gallery"
-complete -c kvcaliper -n "__fish_seen_subcommand_from list" -a "models formats engines architectures"
+complete -c kvcaliper -n "__fish_seen_subcommand_from list" -a "models gpus formats engines architectures"
 complete -c kvcaliper -s c -l context -x -d "tokens held per sequence"
 complete -c kvcaliper -s n -l sequences -x -d "sequences held at once"
 for option in kv k v index state conv
