@@ -3,6 +3,7 @@
 #include "app/cli/commands.h"
 #include "core/catalog.h"
 #include "core/error.h"
+#include "core/weights.h"
 
 #include <ostream>
 
@@ -37,6 +38,12 @@ std::vector<std::string> chart_arguments(const Options& options) {
     add("--k", settings.k_format, "auto");
     add("--v", settings.v_format, "auto");
     add("--size", options.chart_size, "");
+    if (options.chart_kind == "budget") {
+        add("--gpu", options.fit.gpu, "");
+        add("--engine", settings.engine, "ideal");
+        add("--tp", std::to_string(settings.parallel.tensor), "1");
+        add("--weights", options.fit.weights, "auto");
+    }
     arguments.push_back("--");
     arguments.insert(arguments.end(), options.models.begin(), options.models.end());
     return arguments;
@@ -47,7 +54,12 @@ std::vector<std::string> chart_arguments(const Options& options) {
 int chart_command(const Options& options, Io& io) {
     check_file_name(options.chart_file);
     for (const std::string& model : options.models) {
-        estimate(load_model(model), options.settings); // errors are this command's, in its words
+        // Errors are this command's, in its words.
+        const ModelPtr read = load_model(model);
+        estimate(read, options.settings);
+        if (options.chart_kind == "budget") {
+            weights_of(*read, options.fit.weights);
+        }
     }
     const std::string program = find_program("KVCALIPER_GUI", "kvcaliper-gui");
     const int code = run_child(program, chart_arguments(options), "",

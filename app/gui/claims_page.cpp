@@ -174,7 +174,8 @@ void ClaimsPage::showResults() {
     rows_->setRows(std::move(rows));
     for (int column = 0; column < rows_->columnCount(); ++column) {
         view_->resizeColumnToContents(column);
-        view_->setColumnWidth(column, std::min(view_->columnWidth(column), 300));
+        view_->setColumnWidth(column,
+                              std::min(view_->columnWidth(column), column == 0 ? 240 : 300));
     }
     summary_->setText(tr("%1 of %2 are consistent as written")
                           .arg(consistent)

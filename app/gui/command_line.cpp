@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/command_line.h"
 
+#include "app/gui/budget.h"
 #include "app/gui/chart_builder.h"
 #include "app/gui/chart_export.h"
 #include "app/gui/log_slider.h"
 #include "app/gui/main_window.h"
 #include "app/gui/text.h"
+#include "core/engines/engine.h"
 #include "core/error.h"
 #include "core/report.h"
 
@@ -34,10 +36,10 @@ void add_options(QCommandLineParser& parser) {
         parser.addOption({names, QString::fromUtf8(help), QString::fromUtf8(value)});
     };
     add({QStringLiteral("chart")}, "write a chart as .svg, .pdf or .png and exit", "FILE");
-    add({QStringLiteral("kind")}, "chart: per-token (default), context or layers", "KIND");
+    add({QStringLiteral("kind")}, "chart: per-token (default), context, layers or budget", "KIND");
     add({QStringLiteral("screenshot")}, "write a picture of the window as .png and exit", "FILE");
-    add({QStringLiteral("tab")}, "page to show: compare (default), context, layers or verify",
-        "TAB");
+    add({QStringLiteral("tab")},
+        "page to show: compare (default), context, layers, budget, claims or verify", "TAB");
     add({QStringLiteral("theme")}, "light, dark or system", "THEME");
     add({QStringLiteral("size")}, "size in pixels, as in 960x540", "WxH");
     add({QStringLiteral("c"), QStringLiteral("context")}, "tokens (default 8192)", "TOKENS");
@@ -45,6 +47,10 @@ void add_options(QCommandLineParser& parser) {
     add({QStringLiteral("kv")}, "format of K and V", "FORMAT");
     add({QStringLiteral("k")}, "format of K", "FORMAT");
     add({QStringLiteral("v")}, "format of V", "FORMAT");
+    add({QStringLiteral("gpu")}, "device of the budget (default h100-80)", "NAME");
+    add({QStringLiteral("engine")}, "engine of the budget (default ideal)", "NAME");
+    add({QStringLiteral("tp")}, "tensor ranks of the budget (default 1)", "N");
+    add({QStringLiteral("weights")}, "bytes of each model's weights (default auto)", "SIZE");
     add({QStringLiteral("h"), QStringLiteral("help")}, "show this help");
     add({QStringLiteral("version")}, "show the version");
 }
@@ -109,9 +115,9 @@ void read_looks(Options& options, const QCommandLineParser& parser) {
     const auto value = [&](const char* name) { return parser.value(QLatin1String(name)); };
     const auto is_set = [&](const char* name) { return parser.isSet(QLatin1String(name)); };
     if (is_set("kind")) {
-        options.kind = one_of(
-            QStringLiteral("kind"), value("kind"),
-            {QStringLiteral("per-token"), QStringLiteral("context"), QStringLiteral("layers")});
+        options.kind = one_of(QStringLiteral("kind"), value("kind"),
+                              {QStringLiteral("per-token"), QStringLiteral("context"),
+                               QStringLiteral("layers"), QStringLiteral("budget")});
     }
     if (is_set("tab")) {
         options.tab = one_of(QStringLiteral("tab"), value("tab"), MainWindow::tabNames());
@@ -124,6 +130,28 @@ void read_looks(Options& options, const QCommandLineParser& parser) {
     if (is_set("size")) {
         options.size = parse_size(value("size"));
     }
+}
+
+/// Devices, engines and sizes nobody knows are found here, not in the middle of a chart.
+BudgetState read_budget(const QCommandLineParser& parser, const QStringList& models) {
+    BudgetState budget;
+    const auto value = [&](const char* name) { return parser.value(QLatin1String(name)); };
+    if (parser.isSet(QStringLiteral("gpu"))) {
+        budget.device = text(find_device(utf8(value("gpu"))).name);
+    }
+    if (parser.isSet(QStringLiteral("engine"))) {
+        budget.engine = text(find_engine(utf8(value("engine"))).name);
+    }
+    if (parser.isSet(QStringLiteral("tp"))) {
+        budget.tensor = parse_number(QStringLiteral("tp"), value("tp"));
+    }
+    if (parser.isSet(QStringLiteral("weights")) && value("weights") != QLatin1String("auto")) {
+        parse_bytes(utf8(value("weights")));
+        for (const QString& model : models) {
+            budget.weights.insert(model, value("weights"));
+        }
+    }
+    return budget;
 }
 
 Options::Task read_task(Options& options, const QCommandLineParser& parser) {
@@ -154,6 +182,7 @@ void fill_study(Study& study, const Options& options) {
     study.setSequences(options.settings.sequences);
     study.setKFormat(text(options.settings.k_format));
     study.setVFormat(text(options.settings.v_format));
+    study.setBudget(options.budget);
     study.undoStack()->clear();
     for (const StudyRow& row : study.rows()) {
         if (!row.error.isEmpty()) {
@@ -165,6 +194,9 @@ void fill_study(Study& study, const Options& options) {
 ChartData make_chart(const Study& study, const QString& kind) {
     if (kind == QLatin1String("context")) {
         return context_chart(study);
+    }
+    if (kind == QLatin1String("budget")) {
+        return budget_chart(study, budget_rows(study));
     }
     return kind == QLatin1String("layers") ? layers_chart(study) : per_token_chart(study);
 }
@@ -205,6 +237,7 @@ Options parse_options(const QStringList& arguments) {
     options.task = read_task(options, parser);
     options.models = parser.positionalArguments();
     options.settings = read_settings(parser);
+    options.budget = read_budget(parser, options.models);
     read_looks(options, parser);
     return options;
 }

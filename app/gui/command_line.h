@@ -23,6 +23,7 @@ struct Options {
     std::optional<AppTheme> theme;
     std::optional<QSize> size;
     Settings settings;
+    BudgetState budget;
     QStringList models;
 };
 
