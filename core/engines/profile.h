@@ -58,4 +58,19 @@ std::span<const EngineOption> sglang_options();
 Reservation reserve_sglang(const Model& model, const Settings& settings,
                            const OptionValues& options);
 
+std::span<const EngineOption> transformers_options();
+Reservation reserve_transformers(const Model& model, const Settings& settings,
+                                 const OptionValues& options);
+
+std::span<const EngineOption> mlx_options();
+Reservation reserve_mlx(const Model& model, const Settings& settings, const OptionValues& options);
+
+std::span<const EngineOption> ik_llama_options();
+Reservation reserve_ik_llama(const Model& model, const Settings& settings,
+                             const OptionValues& options);
+
+std::span<const EngineOption> tensorrt_llm_options();
+Reservation reserve_tensorrt_llm(const Model& model, const Settings& settings,
+                                 const OptionValues& options);
+
 } // namespace kvcaliper
