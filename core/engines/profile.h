@@ -45,8 +45,16 @@ const LatentDims& latent_dims(const ModelPlan& plan);
 std::span<const EngineOption> llama_cpp_options();
 Reservation reserve_llama_cpp(const Model& model, const Settings& settings,
                               const OptionValues& options);
+Reservation reserve_llama_cpp_stage(const Model& model, const Settings& settings,
+                                    const OptionValues& options, const StageLayers& layers);
+/// Layers of each of equal devices: layer i of n goes to device floor(i · devices / (n + 1)), the
+/// output being the last of the n + 1 (src/llama-model.cpp, load_tensors).
+std::vector<StageLayers> split_llama_cpp(std::int64_t layers, std::int64_t devices);
 
 std::span<const EngineOption> vllm_options();
 Reservation reserve_vllm(const Model& model, const Settings& settings, const OptionValues& options);
+Reservation reserve_vllm_stage(const Model& divided, const Settings& settings,
+                               const OptionValues& options, const StageLayers& layers);
+void check_vllm_spread(const Model& model, const Settings& settings, const OptionValues& options);
 
 } // namespace kvcaliper
