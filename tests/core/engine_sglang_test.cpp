@@ -102,6 +102,16 @@ TEST(Sglang, PrintedByOneOfFourRanks) {
               std::int64_t{61} * 8193 * 1152);
 }
 
+TEST(Sglang, StagesOfAPipeline) {
+    // get_pp_indices: of 94 layers on four ranks the last two hold 24.
+    Settings settings = asked(8192);
+    settings.parallel.pipeline = 4;
+    const Estimate answer = estimate(load_model("qwen3-235b-a22b"), settings);
+    EXPECT_EQ(answer.per_rank->reserved->bytes().count(), std::int64_t{24} * 8193 * 2048);
+    EXPECT_EQ(answer.per_rank->layers.last - answer.per_rank->layers.first, 24);
+    EXPECT_GE(answer.per_rank->layers.first, 46);
+}
+
 TEST(Sglang, SlotsAreWholePagesAndOneMore) {
     const auto model = tiny(R"(,"num_hidden_layers":1)");
     EXPECT_EQ(reserved(model, asked(1000)), 1001 * 512);
