@@ -84,6 +84,8 @@ TEST(IkLlama, ModesOfLatentAttention) {
               latent + std::int64_t{61} * 8192 * 512 * 2);
     // Without flash attention modes 2 and 3 keep the row in V's type.
     EXPECT_EQ(reserved("deepseek-v3", asked(8192, {{"fa", "off"}}, "q8_0")), latent);
+    EXPECT_THAT(estimate(load_model("deepseek-v3"), asked(8192, {}, "q8_kv")).notes,
+                Contains(HasSubstr("less than required: latent and rope key are one row")));
     // One row of 576 values and 8 bytes; V in one row of 8 bytes more for all.
     EXPECT_EQ(reserved("deepseek-v3", asked(8192, {}, "q8_KV")), std::int64_t{61} * 8192 * 584);
     EXPECT_EQ(reserved("deepseek-v3", asked(256, {{"mla", "0"}}, "f16", "q8_KV")),
