@@ -29,6 +29,8 @@ constexpr EngineOption option_list[] = {
     {"mamba-cache-dtype", "", state_words, "auto", "states and convolution; auto: the model's"},
     {"mamba-ssm-cache-dtype", "", state_words, "auto", "recurrent states alone"},
     {"mamba-cache-mode", "", "none|align", "none", "align (prefix caching): two pages per state"},
+    {"num-speculative-tokens", "", "N|none", "none",
+     "tokens drafted by the model's own layers (speculative-config, method mtp)"},
     {"decode-context-parallel-size", "dcp", "N", "1",
      "tensor ranks that share the tokens of one sequence among them"},
 };
@@ -148,6 +150,43 @@ Request request_of(const Settings& settings, const OptionValues& options) {
     return request;
 }
 
+/// What the drafted tokens change: states keep a page for each, and the layers that draft are the
+/// last stage's.
+Model drafting_model(const Model& model, std::int64_t tokens, Request& request,
+                     Reservation& result) {
+    Model drafting = with_draft_layers(model);
+    const auto layers = static_cast<std::int64_t>(model.plan.layers.size());
+    const auto added = static_cast<std::int64_t>(drafting.plan.layers.size()) - layers;
+    request.state_blocks = checked_add(request.state_blocks, tokens);
+    request.stage.last += request.stage.last == layers ? added : 0;
+    result.notes.push_back("vLLM caches " + std::to_string(added) +
+                           (added == 1 ? " layer that drafts" : " layers that draft") +
+                           " tokens, which are not among what is required");
+    return drafting;
+}
+
+void add_model(Reservation& result, const Model& model, const OptionValues& options,
+               Request request) {
+    const std::string& word = options.word("num-speculative-tokens");
+    const std::int64_t drafted = word == "none" ? 0 : std::stoll(word);
+    const Model held = drafted > 0 ? drafting_model(model, drafted, request, result) : model;
+    if (is_compressed(held.spec)) {
+        add_compressed(result, held, request);
+        return;
+    }
+    auto specs = layer_specs(held, result, drafted);
+    if (is_refused_mix(specs, held.plan)) {
+        throw no_rule(engine_name, "windows on some layers of model_type " + held.plan.model_type);
+    }
+    if (is_sparse(held.spec)) {
+        request.block = sparse_block;
+    } else if (has_plain_index(held.plan)) {
+        request.block = index_block;
+    }
+    add_notes(result, held, options);
+    add_blocks(result, std::move(specs), request);
+}
+
 /// What the rank that holds these layers reserves.
 Reservation reserve_on(const Model& model, const Settings& settings, const OptionValues& options,
                        const StageLayers& stage, std::int64_t ranks_of_context) {
@@ -160,21 +199,7 @@ Reservation reserve_on(const Model& model, const Settings& settings, const Optio
     Request request = request_of(settings, options);
     request.stage = stage;
     request.context_ranks = ranks_of_context;
-    if (is_compressed(model.spec)) {
-        add_compressed(result, model, request);
-        return result;
-    }
-    auto specs = layer_specs(model, result);
-    if (is_refused_mix(specs, model.plan)) {
-        throw no_rule(engine_name, "windows on some layers of model_type " + model.plan.model_type);
-    }
-    if (is_sparse(model.spec)) {
-        request.block = sparse_block;
-    } else if (has_plain_index(model.plan)) {
-        request.block = index_block;
-    }
-    add_notes(result, model, options);
-    add_blocks(result, std::move(specs), request);
+    add_model(result, model, options, request);
     return result;
 }
 

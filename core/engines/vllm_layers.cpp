@@ -70,6 +70,10 @@ constexpr std::string_view window_types[] = {
 /// Of 0.33, models/minimax_m3: an index key is a cache of its own.
 constexpr std::string_view index_types[] = {"minimax_m3_vl_text"};
 
+/// Their convolutions keep a column for every drafted token (num_spec of mamba_utils.py).
+constexpr std::string_view drafting_types[] = {"mamba2", "nemotron_h", "qwen3_next", "qwen3_5_text",
+                                               "qwen3_5_moe_text"};
+
 /// Their model code wants max_window_layers to be the number of layers.
 constexpr std::string_view uniform_types[] = {"qwen2", "qwen2_moe", "qwen3", "qwen3_moe"};
 
@@ -87,9 +91,9 @@ const StateType* find_state_type(std::string_view model_type) {
 /// Collects the specs of one model.
 class Specs {
   public:
-    Specs(const Model& model, Reservation& result)
+    Specs(const Model& model, Reservation& result, std::int64_t drafted_tokens)
         : model_(model), type_(canonical_type(model.plan)), sparse_(is_sparse(model.spec)),
-          result_(result) {}
+          result_(result), drafted_tokens_(drafted_tokens) {}
 
     std::vector<LayerSpec> all();
 
@@ -112,6 +116,7 @@ class Specs {
     std::string_view type_;
     bool sparse_;
     Reservation& result_;
+    std::int64_t drafted_tokens_;
     std::int64_t layer_ = 0; ///< the one being added
     std::vector<LayerSpec> specs_{};
 };
@@ -209,8 +214,10 @@ void Specs::add_state(const std::vector<const Component*>& parts) {
     LayerSpec spec{component_label(*parts.front()), LayerSpec::Kind::state};
     spec.label = spec.label.substr(0, spec.label.find(',')) + " state";
     for (const Component* part : parts) {
+        const bool drafted = part->role == Role::conv_state && is_in(drafting_types, type_);
+        const std::int64_t units = part->units.n + (drafted ? drafted_tokens_ : 0);
         spec.state_bytes =
-            checked_add(spec.state_bytes, checked_multiply(part->units.n, unit_bytes(*part)));
+            checked_add(spec.state_bytes, checked_multiply(units, unit_bytes(*part)));
     }
     add(std::move(spec));
 }
@@ -325,8 +332,9 @@ const NumericFormat* fixed_state_format(const ModelPlan& plan) {
     return &numeric_format(plan.state_dtype.value_or("float32"));
 }
 
-std::vector<LayerSpec> layer_specs(const Model& model, Reservation& result) {
-    return Specs(model, result).all();
+std::vector<LayerSpec> layer_specs(const Model& model, Reservation& result,
+                                   std::int64_t drafted_tokens) {
+    return Specs(model, result, drafted_tokens).all();
 }
 
 } // namespace kvcaliper::vllm

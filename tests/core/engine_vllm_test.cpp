@@ -166,6 +166,32 @@ TEST(Vllm, AsynchronousSchedulingKeepsABatchMoreInFlight) {
     EXPECT_EQ(reserved(window, asked(131072, {{"async-scheduling", "on"}})), (1088 + 1) * 16 * 512);
 }
 
+TEST(Vllm, LayersThatDraftAreCachedAndStatesKeepAPageForEachToken) {
+    // A published log of vLLM 0.22.0, Qwen3.6-35B-A3B with '{"method":"mtp",
+    // "num_speculative_tokens":3}' and prefix caching: "Setting attention block size to 1072
+    // tokens", "Add 3 padding layers", "Available KV cache memory: 71.15 GiB", "GPU KV cache size:
+    // 3,131,683 tokens" (requests of 200,000 at 15.66x). 10 full layers and the one that drafts in
+    // a group of 11, 30 states in three; 187 blocks and 2 + 3 for each group of states.
+    const Settings settings =
+        asked(200000, {{"num-speculative-tokens", "3"}, {"mamba-cache-mode", "align"}});
+    const Estimate answer = estimate(load_model("qwen3.6-35b-a3b"), settings);
+    const std::int64_t block = std::int64_t{11} * 1072 * 2048;
+    EXPECT_EQ(answer.reserved->bytes(), Bytes((187 + 3 * 5) * block));
+    EXPECT_THAT(answer.notes, Contains(HasSubstr("to 1,072 tokens")));
+    EXPECT_THAT(answer.notes, Contains(HasSubstr("groups of 11: 3 layer slots are padding")));
+    const std::int64_t blocks = 7115 * (std::int64_t{1} << 30) / 100 / block;
+    EXPECT_EQ(blocks * 200000 / (answer.reserved->bytes().count() / block), 3131683);
+    // DeepSeek-V3: one layer more of the same latent.
+    EXPECT_EQ(reserved("deepseek-v3", asked(8192, {{"num-speculative-tokens", "1"}})),
+              std::int64_t{62} * 8192 * 1152);
+    EXPECT_THAT(refusal(load_model("llama-3-8b"), asked(8192, {{"num-speculative-tokens", "1"}})),
+                HasSubstr("no rule for draft layers of model_type llama yet"));
+    EXPECT_THAT(refusal(model_of(R"({"model_type":"deepseek_v3","num_hidden_layers":1,
+        "num_nextn_predict_layers":0})"),
+                        asked(8192, {{"num-speculative-tokens", "1"}})),
+                HasSubstr("expected a model with draft layers"));
+}
+
 TEST(Vllm, LatentAttention) {
     EXPECT_EQ(reserved("deepseek-v3", asked(8192)), 575668224);
     Settings settings = asked(8192);

@@ -233,6 +233,14 @@ TEST(Ranks, VllmGroupsAreThoseOfTheWholeModel) {
     EXPECT_EQ(*rank.reserved_total, Bytes(4705484800));
 }
 
+TEST(Ranks, VllmDraftsOnTheLastStage) {
+    // 61 layers on 4 stages: 15, 15, 16 and 15, of which the last drafts with one more.
+    const RankEstimate rank = rank_of(
+        load_model("deepseek-v3"), engine("vllm", pp(4), 8192, {{"num-speculative-tokens", "1"}}));
+    EXPECT_EQ(rank.reserved->bytes(), Bytes(std::int64_t{16} * 8192 * 1152));
+    EXPECT_EQ(*rank.reserved_total, Bytes(std::int64_t{62} * 8192 * 1152));
+}
+
 TEST(Ranks, VllmContextRanks) {
     // kv_cache_interface.py: ceil(8,192 / 8) tokens, in blocks of 16, on every rank.
     const auto shared = [](const char* ranks) {
@@ -280,9 +288,15 @@ std::optional<RankEstimate> try_rank(const ModelPtr& model, const Settings& sett
     }
 }
 
+bool has_equal_layers(const CacheSpec& spec) {
+    return std::all_of(spec.layers.begin(), spec.layers.end(), [&](const LayerCache& layer) {
+        return layer.components == spec.layers.front().components;
+    });
+}
+
 /// Twice the ranks of one way never hold more on the fullest, and all of them never less than the
-/// whole. Stages are left out of the first: of a model with several kinds of layers three stages
-/// may put more of the heavy ones together than two.
+/// whole. Stages are asked of models with equal layers alone: of several kinds three stages may put
+/// more of the heavy ones together than two.
 void check_doubling(const ModelPtr& model, const char* engine_name, Parallelism parallel,
                     std::int64_t Parallelism::*way) {
     const std::string& name = model->plan.name;
@@ -311,6 +325,10 @@ TEST(Ranks, MoreRanksNeverHoldMoreAndTogetherNeverLess) {
         const ModelPtr model = load_model(entry.path);
         for (const auto way : {&Parallelism::tensor, &Parallelism::context, &Parallelism::data}) {
             check_doubling(model, "ideal", pp(2), way);
+        }
+        if (has_equal_layers(model->spec)) {
+            check_doubling(model, "ideal", {}, &Parallelism::pipeline);
+            check_doubling(model, "llama_cpp", {}, &Parallelism::pipeline);
         }
         check_doubling(model, "ideal", {}, &Parallelism::tensor);
         check_doubling(model, "vllm", {}, &Parallelism::tensor);
