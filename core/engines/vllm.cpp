@@ -144,7 +144,8 @@ Request request_of(const Settings& settings, const OptionValues& options) {
     request.block = options.number("block-size");
     const std::int64_t batches =
         options.flag("async-scheduling") ? checked_add(settings.parallel.pipeline, 1) : 1;
-    request.in_flight = checked_multiply(batches, options.number("max-num-batched-tokens"));
+    request.batched = options.number("max-num-batched-tokens");
+    request.in_flight = checked_multiply(batches, request.batched);
     request.state_blocks = options.word("mamba-cache-mode") == "align" ? 2 : 1;
     request.hybrid_disabled = options.flag("disable-hybrid-kv-cache-manager");
     return request;
@@ -227,6 +228,19 @@ Error context_error(const std::string& expected, std::int64_t found) {
                  std::to_string(found));
 }
 
+/// Ranks of their own that divide the tokens, too, are 0.33's: prefill-context-parallel-size and
+/// decode-context-parallel-size of as many, for latent attention (supports_pcp).
+void check_own_context_ranks(std::int64_t context, std::int64_t shared, const Heads& heads) {
+    if (context > 1 && heads.kv != 0) {
+        throw Error("--cp: engine vllm has ranks that divide tokens for latent attention alone, "
+                    "expected 1, found " +
+                    std::to_string(context) + "; see decode-context-parallel-size of its options");
+    }
+    if (context > 1 && shared > 1) {
+        throw context_error("1 beside --cp " + std::to_string(context), shared);
+    }
+}
+
 } // namespace
 
 /// Replicas of KV heads share the tokens: there must be as many (ModelConfig's
@@ -238,6 +252,7 @@ void check_vllm_spread(const Model& model, const Settings& settings, const Optio
         throw context_error("a divisor of --tp " + std::to_string(tensor), shared);
     }
     const Heads heads = attention_heads(model.plan);
+    check_own_context_ranks(settings.parallel.context, shared, heads);
     if (shared == 1 || heads.kv == 0) {
         return;
     }

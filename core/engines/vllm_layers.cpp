@@ -70,6 +70,9 @@ constexpr std::string_view window_types[] = {
 /// Of 0.33, models/minimax_m3: an index key is a cache of its own.
 constexpr std::string_view index_types[] = {"minimax_m3_vl_text"};
 
+/// Encoder-decoders that vLLM 0.22 serves.
+constexpr std::string_view cross_types[] = {"whisper"};
+
 /// Their convolutions keep a column for every drafted token (num_spec of mamba_utils.py).
 constexpr std::string_view drafting_types[] = {"mamba2", "nemotron_h", "qwen3_next", "qwen3_5_text",
                                                "qwen3_5_moe_text"};
@@ -101,6 +104,7 @@ class Specs {
     void add_layer(const LayerCache& layer);
     void add_part(LayerKind kind, const std::vector<const Component*>& parts);
     void add_attention(LayerSpec::Kind spec_kind, const std::vector<const Component*>& parts);
+    void add_cross(const std::vector<const Component*>& parts);
     void add_latent(const std::vector<const Component*>& parts);
     void add_state(const std::vector<const Component*>& parts);
     void add(LayerSpec spec);
@@ -160,6 +164,17 @@ void Specs::add_attention(LayerSpec::Kind spec_kind, const std::vector<const Com
     if (index_bytes > 0) {
         add({"index key", LayerSpec::Kind::full, 0, index_bytes});
     }
+}
+
+void Specs::add_cross(const std::vector<const Component*>& parts) {
+    if (!is_in(cross_types, type_)) {
+        throw missing(LayerKind::cross_attention);
+    }
+    LayerSpec spec{"cross attention", LayerSpec::Kind::cross};
+    for (const Component* part : parts) {
+        spec.token_bytes = checked_add(spec.token_bytes, unit_bytes(*part));
+    }
+    add(std::move(spec));
 }
 
 /// K of every head, and V as wide.
@@ -245,6 +260,8 @@ void Specs::add_part(LayerKind kind, const std::vector<const Component*>& parts)
         add_state(parts);
         return;
     case LayerKind::cross_attention:
+        add_cross(parts);
+        return;
     case LayerKind::compressed_attention:
     case LayerKind::gla:
     case LayerKind::rglru:

@@ -10,7 +10,7 @@ inline constexpr std::string_view engine_name = "vllm";
 
 /// Layers of equal specs. A page is one block of one layer: block tokens × token_bytes, or a state.
 struct LayerSpec {
-    enum class Kind { full, sliding, chunked, state };
+    enum class Kind { full, sliding, chunked, cross, state };
     std::string label;
     Kind kind = Kind::full;
     std::int64_t window = 0;      ///< of sliding and chunked

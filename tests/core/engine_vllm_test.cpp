@@ -108,7 +108,7 @@ TEST(Vllm, BlocksOfHybridsAreRaisedToHoldAState) {
                 HasSubstr("expected auto beside"));
     EXPECT_THAT(refusal(load_model("qwen3-next-80b-a3b"),
                         asked(8192, {{"disable-hybrid-kv-cache-manager", "on"}})),
-                HasSubstr("can not treat states and attention alike"));
+                HasSubstr("can not treat states or cross-attention"));
 }
 
 TEST(Vllm, StatesAreTheModelsTypeUnlessTheFileSaysOtherwise) {
@@ -149,6 +149,9 @@ TEST(Vllm, KimiLinearKeepsLatentsBesideFloat32States) {
     // kda_state_shape and kda_state_dtype: 3 × 4,096 × 3 in bf16, 32 × 128 × 128 in fp32; blocks of
     // 16 × ceil(2,170,880 / (16 × 1,152)) = 1,888 tokens; 20 layers in three groups of seven.
     EXPECT_EQ(reserved("kimi-linear-48b", asked(8192)), std::int64_t{7} * 1888 * 1152 * (5 + 3));
+    // A published log of 0.12 with blocks of 64 tokens: "Setting attention block size to 1920".
+    EXPECT_THAT(estimate(load_model("kimi-linear-48b"), asked(8192, {{"block-size", "64"}})).notes,
+                Contains(HasSubstr("from 64 to 1,920 tokens")));
 }
 
 TEST(Vllm, AnIndexKeyBesideKeysAndValuesIsACacheOfItsOwn) {
@@ -158,6 +161,16 @@ TEST(Vllm, AnIndexKeyBesideKeysAndValuesIsACacheOfItsOwn) {
         "hidden_size":6144,"num_attention_heads":64,"num_key_value_heads":4,"head_dim":128,
         "layer_types":["full_attention","minimax_m3_sparse"],"index_head_dim":128})");
     EXPECT_EQ(reserved(m3, asked(100)), 128 * (2 * 2048 + 256));
+}
+
+TEST(Vllm, CrossAttentionHasAGroupOfItsOwn) {
+    // 0.22, CrossAttentionSpec: blocks of max_num_encoder_input_tokens, which is
+    // max_num_batched_tokens (config/scheduler.py). Whisper large: 32 layers of 20 heads of 64; 28
+    // blocks of 448 tokens and 512 of 8,192.
+    EXPECT_EQ(reserved("whisper-large-v3", asked(448)), std::int64_t{32} * 16 * 5120 * (28 + 512));
+    EXPECT_THAT(refusal(load_model("whisper-large-v3"),
+                        asked(448, {{"disable-hybrid-kv-cache-manager", "on"}})),
+                HasSubstr("can not treat states or cross-attention"));
 }
 
 TEST(Vllm, AsynchronousSchedulingKeepsABatchMoreInFlight) {
