@@ -48,7 +48,32 @@ const auto& profiles() {
                  vllm_options(),
                  {true, true, true}},
                 reserve_vllm,
-                {reserve_vllm_stage, split_layers, check_vllm_spread}}};
+                {reserve_vllm_stage, split_layers, check_vllm_spread}},
+        Profile{{"sglang",
+                 "pools of slots for the tokens of all sequences; states by request",
+                 "0.5.23: srt/mem_cache/memory_pool.py, model_executor/pool_configurator.py",
+                 sglang_options(),
+                 {true, true, false}},
+                reserve_sglang,
+                {nullptr, split_sglang}},
+        Profile{
+            {"transformers",
+             "tensors of the rows in use (dynamic), of the longest length (static), or quantised",
+             "5.24: cache_utils.py, models/*/modeling_*.py", transformers_options()},
+            reserve_transformers},
+        Profile{{"mlx", "steps of 256 tokens; windows rotate inside as many rows",
+                 "mlx-lm 0.32.2: mlx_lm/models/cache.py, generate.py", mlx_options()},
+                reserve_mlx},
+        Profile{{"ik_llama",
+                 "cells for the whole context on every layer; modes of latent attention",
+                 "commit 8337e4c, August 2026: src/llama.cpp", ik_llama_options()},
+                reserve_ik_llama},
+        Profile{{"tensorrt_llm",
+                 "blocks of tokens, one pool for all layers",
+                 "sources of 2026: _torch/pyexecutor/resource_manager.py",
+                 tensorrt_llm_options(),
+                 {true, false, false}},
+                reserve_tensorrt_llm}};
     return list;
 }
 

@@ -120,6 +120,11 @@ TEST(EngineCommand, ListNamesEnginesAndTheirOptions) {
     EXPECT_THAT(ran.out, HasSubstr("ideal,,,,"));
     EXPECT_THAT(ran.out, HasSubstr("llama_cpp,ubatch-size,N,512,"));
     EXPECT_THAT(ran.out, HasSubstr("vllm,block-size,1|8|16|32|64|128|256,16,"));
+    EXPECT_THAT(ran.out, HasSubstr("sglang,swa-full-tokens-ratio,R,0.8,"));
+    EXPECT_THAT(ran.out, HasSubstr("transformers,cache-implementation,"));
+    EXPECT_THAT(ran.out, HasSubstr("mlx,quantized-kv-start,N,5000,"));
+    EXPECT_THAT(ran.out, HasSubstr("ik_llama,mla-use,0|1|2|3,3,"));
+    EXPECT_THAT(ran.out, HasSubstr("tensorrt_llm,tokens-per-block,8|16|32|64|128,32,"));
 }
 
 } // namespace
