@@ -188,6 +188,7 @@ struct ModelPlan {
         checkpoint_kv_format;          ///< what the file asks for, see --kv checkpoint
     std::optional<Tokens> max_context; ///< max_position_embeddings and its other names
     std::vector<LayerPlan> layers;
+    std::optional<std::int64_t> draft_layers; ///< of multi-token prediction, not among `layers`
     std::vector<std::string> notes;
     WeightPlan weights{}; ///< not part of what the verifier is sent
 };

@@ -182,6 +182,7 @@ void note_draft_layers(const ModelConfig& config, ModelPlan& plan) {
     for (const std::string_view key : {"num_nextn_predict_layers", "num_mtp_layers",
                                        "num_mtp_modules", "mtp_num_hidden_layers"}) {
         if (const auto count = config.optional(key, 0, most_layers); count && *count > 0) {
+            plan.draft_layers = *count;
             plan.notes.push_back(
                 std::string(key) + " " + std::to_string(*count) +
                 ": draft layers are not part of the main forward pass and not counted");

@@ -43,7 +43,8 @@ const auto& profiles() {
                 {reserve_llama_cpp_stage, split_llama_cpp, nullptr, true}},
         Profile{{"vllm",
                  "blocks a request is admitted with; one page size for all layers",
-                 "commit 001cabc, May 2026: v1/core/kv_cache_utils.py, v1/kv_cache_interface.py",
+                 "0.22, May 2026, and 0.33 where said: v1/core/kv_cache_utils.py, "
+                 "v1/kv_cache_interface.py",
                  vllm_options(),
                  {true, true, true}},
                 reserve_vllm,

@@ -46,18 +46,17 @@ bool fits(std::string_view values, const std::string& value) {
         const auto [end, error] =
             std::from_chars(value.data(), value.data() + value.size(), number);
         const bool whole = error == std::errc() && end == value.data() + value.size();
-        return (whole && number >= 1 && number <= 1'000'000'000) ||
-               (values == "N|auto" && value == "auto");
+        return (whole && number >= 1 && number <= 1'000'000'000) || values == "N|" + value;
     }
     return !value.empty() && value.find('|') == std::string::npos &&
            ("|" + std::string(values) + "|").find("|" + value + "|") != std::string::npos;
 }
 
 std::string values_text(std::string_view values) {
-    return values == "N"        ? "a whole number from 1"
-           : values == "N|auto" ? "a whole number from 1, or auto"
-           : values == "R"      ? "a number above 0, at most 1"
-                                : std::string(values);
+    return values == "N"              ? "a whole number from 1"
+           : values.starts_with("N|") ? "a whole number from 1, or " + std::string(values.substr(2))
+           : values == "R"            ? "a number above 0, at most 1"
+                                      : std::string(values);
 }
 
 /// Switches may be written as the engines' command lines and Python write them.

@@ -29,6 +29,8 @@ constexpr EngineOption option_list[] = {
     {"mamba-cache-dtype", "", state_words, "auto", "states and convolution; auto: the model's"},
     {"mamba-ssm-cache-dtype", "", state_words, "auto", "recurrent states alone"},
     {"mamba-cache-mode", "", "none|align", "none", "align (prefix caching): two pages per state"},
+    {"num-speculative-tokens", "", "N|none", "none",
+     "tokens drafted by the model's own layers (speculative-config, method mtp)"},
     {"decode-context-parallel-size", "dcp", "N", "1",
      "tensor ranks that share the tokens of one sequence among them"},
 };
@@ -142,10 +144,48 @@ Request request_of(const Settings& settings, const OptionValues& options) {
     request.block = options.number("block-size");
     const std::int64_t batches =
         options.flag("async-scheduling") ? checked_add(settings.parallel.pipeline, 1) : 1;
-    request.in_flight = checked_multiply(batches, options.number("max-num-batched-tokens"));
+    request.batched = options.number("max-num-batched-tokens");
+    request.in_flight = checked_multiply(batches, request.batched);
     request.state_blocks = options.word("mamba-cache-mode") == "align" ? 2 : 1;
     request.hybrid_disabled = options.flag("disable-hybrid-kv-cache-manager");
     return request;
+}
+
+/// What the drafted tokens change: states keep a page for each, and the layers that draft are the
+/// last stage's.
+Model drafting_model(const Model& model, std::int64_t tokens, Request& request,
+                     Reservation& result) {
+    Model drafting = with_draft_layers(model);
+    const auto layers = static_cast<std::int64_t>(model.plan.layers.size());
+    const auto added = static_cast<std::int64_t>(drafting.plan.layers.size()) - layers;
+    request.state_blocks = checked_add(request.state_blocks, tokens);
+    request.stage.last += request.stage.last == layers ? added : 0;
+    result.notes.push_back("vLLM caches " + std::to_string(added) +
+                           (added == 1 ? " layer that drafts" : " layers that draft") +
+                           " tokens, which are not among what is required");
+    return drafting;
+}
+
+void add_model(Reservation& result, const Model& model, const OptionValues& options,
+               Request request) {
+    const std::string& word = options.word("num-speculative-tokens");
+    const std::int64_t drafted = word == "none" ? 0 : std::stoll(word);
+    const Model held = drafted > 0 ? drafting_model(model, drafted, request, result) : model;
+    if (is_compressed(held.spec)) {
+        add_compressed(result, held, request);
+        return;
+    }
+    auto specs = layer_specs(held, result, drafted);
+    if (is_refused_mix(specs, held.plan)) {
+        throw no_rule(engine_name, "windows on some layers of model_type " + held.plan.model_type);
+    }
+    if (is_sparse(held.spec)) {
+        request.block = sparse_block;
+    } else if (has_plain_index(held.plan)) {
+        request.block = index_block;
+    }
+    add_notes(result, held, options);
+    add_blocks(result, std::move(specs), request);
 }
 
 /// What the rank that holds these layers reserves.
@@ -160,21 +200,7 @@ Reservation reserve_on(const Model& model, const Settings& settings, const Optio
     Request request = request_of(settings, options);
     request.stage = stage;
     request.context_ranks = ranks_of_context;
-    if (is_compressed(model.spec)) {
-        add_compressed(result, model, request);
-        return result;
-    }
-    auto specs = layer_specs(model, result);
-    if (is_refused_mix(specs, model.plan)) {
-        throw no_rule(engine_name, "windows on some layers of model_type " + model.plan.model_type);
-    }
-    if (is_sparse(model.spec)) {
-        request.block = sparse_block;
-    } else if (has_plain_index(model.plan)) {
-        request.block = index_block;
-    }
-    add_notes(result, model, options);
-    add_blocks(result, std::move(specs), request);
+    add_model(result, model, options, request);
     return result;
 }
 
@@ -202,6 +228,19 @@ Error context_error(const std::string& expected, std::int64_t found) {
                  std::to_string(found));
 }
 
+/// Ranks of their own that divide the tokens, too, are 0.33's: prefill-context-parallel-size and
+/// decode-context-parallel-size of as many, for latent attention (supports_pcp).
+void check_own_context_ranks(std::int64_t context, std::int64_t shared, const Heads& heads) {
+    if (context > 1 && heads.kv != 0) {
+        throw Error("--cp: engine vllm has ranks that divide tokens for latent attention alone, "
+                    "expected 1, found " +
+                    std::to_string(context) + "; see decode-context-parallel-size of its options");
+    }
+    if (context > 1 && shared > 1) {
+        throw context_error("1 beside --cp " + std::to_string(context), shared);
+    }
+}
+
 } // namespace
 
 /// Replicas of KV heads share the tokens: there must be as many (ModelConfig's
@@ -213,6 +252,7 @@ void check_vllm_spread(const Model& model, const Settings& settings, const Optio
         throw context_error("a divisor of --tp " + std::to_string(tensor), shared);
     }
     const Heads heads = attention_heads(model.plan);
+    check_own_context_ranks(settings.parallel.context, shared, heads);
     if (shared == 1 || heads.kv == 0) {
         return;
     }

@@ -37,6 +37,8 @@ Blocks blocks_of(const LayerSpec& spec, std::int64_t block, const Request& reque
         return window_blocks(spec.window, block, request);
     case Kind::chunked:
         return held_blocks(spec.window, format_integer(spec.window), block, request);
+    case Kind::cross: // as many encoder tokens as a batch has, whatever the encoder gives
+        return token_blocks(request.batched, block, format_integer(request.batched));
     case Kind::state:
         break;
     }
@@ -124,9 +126,10 @@ std::int64_t unified_block(const LayerSpec& spec, std::int64_t page) {
 void add_groups(Reservation& result, const std::vector<LayerSpec>& specs, std::int64_t page,
                 const Request& request) {
     if (request.context_ranks > 1) {
-        throw Error("--cp: engine vllm has context ranks for models of one group of layers alone, "
-                    "expected 1, found " +
-                    std::to_string(request.context_ranks));
+        throw Error(
+            "engine vllm divides the tokens of models of one group of layers alone, expected "
+            "1 context rank, found " +
+            std::to_string(request.context_ranks));
     }
     const std::int64_t size = group_size(specs);
     const std::int64_t slots = slots_per_group(specs, size, request);
@@ -199,10 +202,10 @@ bool need_equal_blocks(const std::vector<LayerSpec>& specs) {
 
 /// Without the hybrid manager windows are full attention, where there is some.
 void disable_hybrid(std::vector<LayerSpec>& specs) {
-    if (has(specs, Kind::state) && !need_equal_blocks(specs)) {
+    if ((has(specs, Kind::state) || has(specs, Kind::cross)) && !need_equal_blocks(specs)) {
         throw Error(
-            "--engine-opt disable-hybrid-kv-cache-manager: engine vllm can not treat states "
-            "and attention alike, expected off");
+            "--engine-opt disable-hybrid-kv-cache-manager: engine vllm can not treat states or "
+            "cross-attention as attention over all tokens, expected off");
     }
     for (LayerSpec& spec : specs) {
         if (has(specs, Kind::full) && spec.kind != Kind::state) {
@@ -220,7 +223,8 @@ void disable_hybrid(std::vector<LayerSpec>& specs) {
 /// Windows and chunks assert that nobody divides the tokens; states have none to divide.
 void check_context_ranks(const std::vector<LayerSpec>& specs, const Request& request) {
     if (request.context_ranks > 1 && (has(specs, Kind::sliding) || has(specs, Kind::chunked))) {
-        throw Error("--cp: engine vllm does not divide the tokens of windows, expected 1, found " +
+        throw Error("engine vllm does not divide the tokens of windows, expected 1 context rank, "
+                    "found " +
                     std::to_string(request.context_ranks));
     }
 }

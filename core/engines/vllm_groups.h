@@ -12,7 +12,8 @@ struct Request {
     std::int64_t tokens = 0;
     std::int64_t sequences = 1;
     std::int64_t block = 16;        ///< tokens
-    std::int64_t in_flight = 0;     ///< max_num_batched_tokens
+    std::int64_t batched = 0;       ///< max_num_batched_tokens
+    std::int64_t in_flight = 0;     ///< of all batches at once
     std::int64_t state_blocks = 1;  ///< of one layer's state
     std::int64_t context_ranks = 1; ///< that divide the tokens
     bool hybrid_disabled = false;

@@ -70,6 +70,13 @@ constexpr std::string_view window_types[] = {
 /// Of 0.33, models/minimax_m3: an index key is a cache of its own.
 constexpr std::string_view index_types[] = {"minimax_m3_vl_text"};
 
+/// Encoder-decoders that vLLM 0.22 serves.
+constexpr std::string_view cross_types[] = {"whisper"};
+
+/// Their convolutions keep a column for every drafted token (num_spec of mamba_utils.py).
+constexpr std::string_view drafting_types[] = {"mamba2", "nemotron_h", "qwen3_next", "qwen3_5_text",
+                                               "qwen3_5_moe_text"};
+
 /// Their model code wants max_window_layers to be the number of layers.
 constexpr std::string_view uniform_types[] = {"qwen2", "qwen2_moe", "qwen3", "qwen3_moe"};
 
@@ -87,9 +94,9 @@ const StateType* find_state_type(std::string_view model_type) {
 /// Collects the specs of one model.
 class Specs {
   public:
-    Specs(const Model& model, Reservation& result)
+    Specs(const Model& model, Reservation& result, std::int64_t drafted_tokens)
         : model_(model), type_(canonical_type(model.plan)), sparse_(is_sparse(model.spec)),
-          result_(result) {}
+          result_(result), drafted_tokens_(drafted_tokens) {}
 
     std::vector<LayerSpec> all();
 
@@ -97,6 +104,7 @@ class Specs {
     void add_layer(const LayerCache& layer);
     void add_part(LayerKind kind, const std::vector<const Component*>& parts);
     void add_attention(LayerSpec::Kind spec_kind, const std::vector<const Component*>& parts);
+    void add_cross(const std::vector<const Component*>& parts);
     void add_latent(const std::vector<const Component*>& parts);
     void add_state(const std::vector<const Component*>& parts);
     void add(LayerSpec spec);
@@ -112,6 +120,7 @@ class Specs {
     std::string_view type_;
     bool sparse_;
     Reservation& result_;
+    std::int64_t drafted_tokens_;
     std::int64_t layer_ = 0; ///< the one being added
     std::vector<LayerSpec> specs_{};
 };
@@ -155,6 +164,17 @@ void Specs::add_attention(LayerSpec::Kind spec_kind, const std::vector<const Com
     if (index_bytes > 0) {
         add({"index key", LayerSpec::Kind::full, 0, index_bytes});
     }
+}
+
+void Specs::add_cross(const std::vector<const Component*>& parts) {
+    if (!is_in(cross_types, type_)) {
+        throw missing(LayerKind::cross_attention);
+    }
+    LayerSpec spec{"cross attention", LayerSpec::Kind::cross};
+    for (const Component* part : parts) {
+        spec.token_bytes = checked_add(spec.token_bytes, unit_bytes(*part));
+    }
+    add(std::move(spec));
 }
 
 /// K of every head, and V as wide.
@@ -209,8 +229,10 @@ void Specs::add_state(const std::vector<const Component*>& parts) {
     LayerSpec spec{component_label(*parts.front()), LayerSpec::Kind::state};
     spec.label = spec.label.substr(0, spec.label.find(',')) + " state";
     for (const Component* part : parts) {
+        const bool drafted = part->role == Role::conv_state && is_in(drafting_types, type_);
+        const std::int64_t units = part->units.n + (drafted ? drafted_tokens_ : 0);
         spec.state_bytes =
-            checked_add(spec.state_bytes, checked_multiply(part->units.n, unit_bytes(*part)));
+            checked_add(spec.state_bytes, checked_multiply(units, unit_bytes(*part)));
     }
     add(std::move(spec));
 }
@@ -238,6 +260,8 @@ void Specs::add_part(LayerKind kind, const std::vector<const Component*>& parts)
         add_state(parts);
         return;
     case LayerKind::cross_attention:
+        add_cross(parts);
+        return;
     case LayerKind::compressed_attention:
     case LayerKind::gla:
     case LayerKind::rglru:
@@ -325,8 +349,9 @@ const NumericFormat* fixed_state_format(const ModelPlan& plan) {
     return &numeric_format(plan.state_dtype.value_or("float32"));
 }
 
-std::vector<LayerSpec> layer_specs(const Model& model, Reservation& result) {
-    return Specs(model, result).all();
+std::vector<LayerSpec> layer_specs(const Model& model, Reservation& result,
+                                   std::int64_t drafted_tokens) {
+    return Specs(model, result, drafted_tokens).all();
 }
 
 } // namespace kvcaliper::vllm

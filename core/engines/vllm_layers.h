@@ -10,7 +10,7 @@ inline constexpr std::string_view engine_name = "vllm";
 
 /// Layers of equal specs. A page is one block of one layer: block tokens × token_bytes, or a state.
 struct LayerSpec {
-    enum class Kind { full, sliding, chunked, state };
+    enum class Kind { full, sliding, chunked, cross, state };
     std::string label;
     Kind kind = Kind::full;
     std::int64_t window = 0;      ///< of sliding and chunked
@@ -19,8 +19,14 @@ struct LayerSpec {
     std::vector<std::int64_t> layers{}; ///< their indices
 };
 
-/// The specs of all layers, counted. Throws Error where no rule is known; adds notes.
-std::vector<LayerSpec> layer_specs(const Model& model, Reservation& result);
+/// The specs of all layers, with columns for so many drafted tokens in the convolutions that keep
+/// them. Throws Error where no rule is known; adds notes.
+std::vector<LayerSpec> layer_specs(const Model& model, Reservation& result,
+                                   std::int64_t drafted_tokens = 0);
+
+/// The model with the layers it drafts tokens by at the end. Throws Error where it has none, or no
+/// rule is known.
+Model with_draft_layers(const Model& model);
 
 /// True when a model's attention reads a few tokens by an index (DeepSeek Sparse Attention).
 bool is_sparse(const CacheSpec& spec);

@@ -108,7 +108,7 @@ TEST(Vllm, BlocksOfHybridsAreRaisedToHoldAState) {
                 HasSubstr("expected auto beside"));
     EXPECT_THAT(refusal(load_model("qwen3-next-80b-a3b"),
                         asked(8192, {{"disable-hybrid-kv-cache-manager", "on"}})),
-                HasSubstr("can not treat states and attention alike"));
+                HasSubstr("can not treat states or cross-attention"));
 }
 
 TEST(Vllm, StatesAreTheModelsTypeUnlessTheFileSaysOtherwise) {
@@ -149,6 +149,9 @@ TEST(Vllm, KimiLinearKeepsLatentsBesideFloat32States) {
     // kda_state_shape and kda_state_dtype: 3 × 4,096 × 3 in bf16, 32 × 128 × 128 in fp32; blocks of
     // 16 × ceil(2,170,880 / (16 × 1,152)) = 1,888 tokens; 20 layers in three groups of seven.
     EXPECT_EQ(reserved("kimi-linear-48b", asked(8192)), std::int64_t{7} * 1888 * 1152 * (5 + 3));
+    // A published log of 0.12 with blocks of 64 tokens: "Setting attention block size to 1920".
+    EXPECT_THAT(estimate(load_model("kimi-linear-48b"), asked(8192, {{"block-size", "64"}})).notes,
+                Contains(HasSubstr("from 64 to 1,920 tokens")));
 }
 
 TEST(Vllm, AnIndexKeyBesideKeysAndValuesIsACacheOfItsOwn) {
@@ -160,10 +163,46 @@ TEST(Vllm, AnIndexKeyBesideKeysAndValuesIsACacheOfItsOwn) {
     EXPECT_EQ(reserved(m3, asked(100)), 128 * (2 * 2048 + 256));
 }
 
+TEST(Vllm, CrossAttentionHasAGroupOfItsOwn) {
+    // 0.22, CrossAttentionSpec: blocks of max_num_encoder_input_tokens, which is
+    // max_num_batched_tokens (config/scheduler.py). Whisper large: 32 layers of 20 heads of 64; 28
+    // blocks of 448 tokens and 512 of 8,192.
+    EXPECT_EQ(reserved("whisper-large-v3", asked(448)), std::int64_t{32} * 16 * 5120 * (28 + 512));
+    EXPECT_THAT(refusal(load_model("whisper-large-v3"),
+                        asked(448, {{"disable-hybrid-kv-cache-manager", "on"}})),
+                HasSubstr("can not treat states or cross-attention"));
+}
+
 TEST(Vllm, AsynchronousSchedulingKeepsABatchMoreInFlight) {
     // 0.33, VllmConfig.max_in_flight_tokens: ceil((1,023 + 16,384) / 16) + 1 blocks.
     const auto window = tiny(R"(,"num_hidden_layers":1,"sliding_window":1024)", "mistral");
     EXPECT_EQ(reserved(window, asked(131072, {{"async-scheduling", "on"}})), (1088 + 1) * 16 * 512);
+}
+
+TEST(Vllm, LayersThatDraftAreCachedAndStatesKeepAPageForEachToken) {
+    // A published log of vLLM 0.22.0, Qwen3.6-35B-A3B with '{"method":"mtp",
+    // "num_speculative_tokens":3}' and prefix caching: "Setting attention block size to 1072
+    // tokens", "Add 3 padding layers", "Available KV cache memory: 71.15 GiB", "GPU KV cache size:
+    // 3,131,683 tokens" (requests of 200,000 at 15.66x). 10 full layers and the one that drafts in
+    // a group of 11, 30 states in three; 187 blocks and 2 + 3 for each group of states.
+    const Settings settings =
+        asked(200000, {{"num-speculative-tokens", "3"}, {"mamba-cache-mode", "align"}});
+    const Estimate answer = estimate(load_model("qwen3.6-35b-a3b"), settings);
+    const std::int64_t block = std::int64_t{11} * 1072 * 2048;
+    EXPECT_EQ(answer.reserved->bytes(), Bytes((187 + 3 * 5) * block));
+    EXPECT_THAT(answer.notes, Contains(HasSubstr("to 1,072 tokens")));
+    EXPECT_THAT(answer.notes, Contains(HasSubstr("groups of 11: 3 layer slots are padding")));
+    const std::int64_t blocks = 7115 * (std::int64_t{1} << 30) / 100 / block;
+    EXPECT_EQ(blocks * 200000 / (answer.reserved->bytes().count() / block), 3131683);
+    // DeepSeek-V3: one layer more of the same latent.
+    EXPECT_EQ(reserved("deepseek-v3", asked(8192, {{"num-speculative-tokens", "1"}})),
+              std::int64_t{62} * 8192 * 1152);
+    EXPECT_THAT(refusal(load_model("llama-3-8b"), asked(8192, {{"num-speculative-tokens", "1"}})),
+                HasSubstr("no rule for draft layers of model_type llama yet"));
+    EXPECT_THAT(refusal(model_of(R"({"model_type":"deepseek_v3","num_hidden_layers":1,
+        "num_nextn_predict_layers":0})"),
+                        asked(8192, {{"num-speculative-tokens", "1"}})),
+                HasSubstr("expected a model with draft layers"));
 }
 
 TEST(Vllm, LatentAttention) {
