@@ -131,7 +131,7 @@ TEST(Program, WithoutADisplayItSaysSo) {
 TEST(Program, TakesAPictureOfEveryPage) {
     const QTemporaryDir folder;
     const QString path = folder.filePath(s("window.png"));
-    for (const char* tab : {"compare", "context", "layers", "verify"}) {
+    for (const char* tab : {"compare", "context", "layers", "budget", "claims", "verify"}) {
         const Ran ran = run({s("--screenshot"), path, s("--tab"), s(tab), s("--theme"), s("dark"),
                              s("--size"), s("1000x640")});
         EXPECT_EQ(ran.code, 0) << ran.err.toStdString();
