@@ -2,9 +2,11 @@
 #include "kernels/simt/emulator.h"
 
 #include "kernels/simt/fiber.h"
+#include "kernels/simt/race_watch.h"
 #include "kernels/simt/shared_arena.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -45,20 +47,48 @@ struct Thread {
     Place place;
 };
 
+/// ThreadSanitizer knows what orders accesses by addresses; these have no other content.
+struct Tag {
+    std::uint64_t unused = 0;
+};
+
 /// A warp operation that some lanes of its mask have reached.
 struct Meeting {
     const char* name;
+    const Tag* orders; ///< null where it puts nothing in order
     Place place;
     std::uint32_t mask;
     std::uint32_t arrived;
     void* argument[32];
 };
 
+struct Arrival {
+    bool last;
+    const Tag* tag;
+};
+
 struct Warp {
     std::uint32_t present = 0; ///< lanes that exist
     std::uint32_t ready = 0;   ///< lanes that can run
     std::vector<Meeting> meetings;
+    /// In turn: a lane may reach the next meeting before another has left this one.
+    std::array<Tag, 8> tags;
+    std::size_t turn = 0;
 };
+
+/// The threads of a block and their shared memory. Blocks that run one after the other have crews
+/// of their own while ThreadSanitizer looks on: what one thread does is always in order, and what a
+/// barrier has put in order stays so.
+struct Crew {
+    std::vector<std::unique_ptr<Thread>> threads; ///< kept across blocks and launches
+    std::vector<Warp> warps;
+    SharedArena shared;
+    std::array<Tag, 2> barriers; ///< in turn, as the tags of a warp
+    Tag left;                    ///< orders the blocks of this crew
+};
+
+/// With three, two neighbours in the grid or two that are two apart are never in order.
+constexpr std::size_t kCrews = watch::active ? 3 : 1;
 
 /// splitmix64: enough to shuffle turns, and the same on every machine.
 class Shuffler {
@@ -80,31 +110,35 @@ class Emulator {
   public:
     void run(std::int64_t grid, int block, std::int64_t shared, void (*body)(void*), void* context);
     void meet(const char* name, std::uint32_t mask, void* argument, Combine combine,
-              const Place& place);
+              const Place& place, bool orders);
     void barrier(const Place& place);
-    SharedArena& shared() { return shared_; }
+    SharedArena& shared() { return crew_->shared; }
     Config config;
 
   private:
     static void thread_main(void* self);
-    void prepare_threads(int block);
+    void run_blocks(std::int64_t grid, std::int64_t shared);
+    void prepare_threads();
     void run_block();
     void start_block();
     void run_warp(Warp& warp, unsigned number);
     void resume(Thread& thread);
     bool release_barrier();
-    Meeting& meeting(const char* name, std::uint32_t mask, const Place& place);
+    Meeting& meeting(const char* name, std::uint32_t mask, const Place& place, bool orders);
+    Arrival arrive(const char* name, std::uint32_t mask, void* argument, Combine combine,
+                   const Place& place, bool orders);
     void wait(Waits waits, const char* operation, const Place& place);
     [[noreturn]] void explain_deadlock() const;
     [[noreturn]] void explain_missing_lane(const Meeting& meeting, unsigned warp) const;
     std::string state_of(const Thread& thread) const;
     template <class Number> void order(std::vector<Number>& turns, std::size_t count);
 
-    std::vector<std::unique_ptr<Thread>> threads_; ///< kept across blocks and launches
-    std::vector<Warp> warps_;
+    std::array<Crew, kCrews> crews_;
+    Crew* crew_ = crews_.data(); ///< of the running block
     std::vector<unsigned> warp_turns_, lane_turns_;
-    std::size_t live_ = 0; ///< threads of this launch's blocks
-    SharedArena shared_;
+    std::size_t live_ = 0;     ///< threads of this launch's blocks
+    std::size_t barriers_ = 0; ///< that the running block has passed
+    Tag launched_, finished_;
     Shuffler shuffler_{1};
     void (*body_)(void*) = nullptr;
     void* context_ = nullptr;
@@ -141,42 +175,61 @@ void Emulator::run(std::int64_t grid, int block, std::int64_t shared, void (*bod
     }
     body_ = body;
     context_ = context;
-    shuffler_ = Shuffler(config.seed);
-    prepare_threads(block);
+    live_ = static_cast<std::size_t>(block);
     gridDim = {static_cast<unsigned>(grid), 1, 1};
     blockDim = {static_cast<unsigned>(block), 1, 1};
+    watch::release(&launched_);
+    try {
+        run_blocks(grid, shared);
+    } catch (...) {
+        for (const auto& thread : crew_->threads) {
+            thread->fiber.drop();
+        }
+        watch::acquire(&finished_); // the error was made in a thread of the kernel
+        throw;
+    }
+    watch::acquire(&finished_);
+}
+
+void Emulator::run_blocks(std::int64_t grid, std::int64_t shared) {
+    const watch::Pause pause;
+    shuffler_ = Shuffler(config.seed);
     std::vector<std::uint32_t> turns;
     order(turns, static_cast<std::size_t>(grid));
-    for (const std::uint32_t turn : turns) {
-        blockIdx = {turn, 0, 0};
-        shared_.reset(shared, config.shared_limit);
+    for (std::size_t turn = 0; turn < turns.size(); ++turn) {
+        crew_ = &crews_[turn % kCrews];
+        prepare_threads();
+        blockIdx = {turns[turn], 0, 0};
+        crew_->shared.reset(shared, config.shared_limit);
         run_block();
     }
 }
 
-void Emulator::prepare_threads(int block) {
-    live_ = static_cast<std::size_t>(block);
-    while (threads_.size() < live_) {
-        threads_.push_back(std::make_unique<Thread>(static_cast<unsigned>(threads_.size())));
+void Emulator::prepare_threads() {
+    auto& threads = crew_->threads;
+    while (threads.size() < live_) {
+        threads.push_back(std::make_unique<Thread>(static_cast<unsigned>(threads.size())));
     }
-    warps_.resize((live_ + 31) / 32);
+    crew_->warps.resize((live_ + 31) / 32);
 }
 
 void Emulator::start_block() {
-    for (Warp& warp : warps_) {
+    auto& warps = crew_->warps;
+    for (Warp& warp : warps) {
         warp.present = 0;
         warp.meetings.clear();
     }
     for (std::size_t i = 0; i < live_; ++i) {
-        Thread& thread = *threads_[i];
+        Thread& thread = *crew_->threads[i];
         thread.waits = Waits::no;
         thread.fiber.prepare(&Emulator::thread_main, this);
-        warps_[thread.warp()].present |= thread.bit();
+        warps[thread.warp()].present |= thread.bit();
     }
-    for (Warp& warp : warps_) {
+    for (Warp& warp : warps) {
         warp.ready = warp.present;
     }
-    order(warp_turns_, warps_.size());
+    barriers_ = 0;
+    order(warp_turns_, warps.size());
     order(lane_turns_, 32);
 }
 
@@ -184,7 +237,7 @@ void Emulator::run_block() {
     start_block();
     do {
         for (const unsigned number : warp_turns_) {
-            run_warp(warps_[number], number);
+            run_warp(crew_->warps[number], number);
         }
     } while (release_barrier());
 }
@@ -194,7 +247,7 @@ void Emulator::run_warp(Warp& warp, unsigned number) {
     while (warp.ready != 0) {
         for (const unsigned lane : lane_turns_) {
             if ((warp.ready >> lane & 1u) != 0) {
-                resume(*threads_[number * 32 + lane]);
+                resume(*crew_->threads[number * 32 + lane]);
             }
         }
     }
@@ -212,14 +265,18 @@ void Emulator::resume(Thread& thread) {
 
 void Emulator::thread_main(void* self) {
     auto& owner = *static_cast<Emulator*>(self);
+    watch::acquire(&owner.launched_);
+    watch::acquire(&owner.crew_->left);
     try {
         owner.body_(owner.context_);
     } catch (...) {
         owner.failure_ = std::current_exception();
     }
+    watch::release(&owner.crew_->left);
+    watch::release(&owner.finished_);
     Thread& thread = *owner.current_;
     thread.waits = Waits::returned;
-    owner.warps_[thread.warp()].ready &= ~thread.bit();
+    owner.crew_->warps[thread.warp()].ready &= ~thread.bit();
     thread.fiber.leave();
 }
 
@@ -228,21 +285,25 @@ void Emulator::wait(Waits waits, const char* operation, const Place& place) {
     thread.waits = waits;
     thread.operation = operation;
     thread.place = place;
-    warps_[thread.warp()].ready &= ~thread.bit();
+    crew_->warps[thread.warp()].ready &= ~thread.bit();
     thread.fiber.suspend();
 }
 
 void Emulator::barrier(const Place& place) {
+    const Tag& tag = crew_->barriers[barriers_ % 2];
+    watch::release(&tag);
     wait(Waits::at_barrier, "__syncthreads", place);
+    watch::acquire(&tag);
 }
 
 /// Called when no thread can run. True when all of them wait at one barrier and may go on.
 bool Emulator::release_barrier() {
-    const Place first = threads_.front()->place;
+    const auto& threads = crew_->threads;
+    const Place first = threads.front()->place;
     std::size_t waiting = 0;
     std::size_t returned = 0;
     for (std::size_t i = 0; i < live_; ++i) {
-        const Thread& thread = *threads_[i];
+        const Thread& thread = *threads[i];
         returned += thread.waits == Waits::returned ? 1u : 0u;
         waiting += thread.waits == Waits::at_barrier && thread.place == first ? 1u : 0u;
     }
@@ -253,11 +314,12 @@ bool Emulator::release_barrier() {
         explain_deadlock();
     }
     for (std::size_t i = 0; i < live_; ++i) {
-        threads_[i]->waits = Waits::no;
+        threads[i]->waits = Waits::no;
     }
-    for (Warp& warp : warps_) {
+    for (Warp& warp : crew_->warps) {
         warp.ready = warp.present;
     }
+    ++barriers_;
     ++stats().barriers;
     return true;
 }
@@ -275,19 +337,21 @@ void Emulator::explain_missing_lane(const Meeting& meeting, unsigned warp) const
     throw LaunchError(meeting.place, std::string(meeting.name) + ": lane " + std::to_string(lane) +
                                          " of warp " + std::to_string(warp) +
                                          " is in the mask but " +
-                                         state_of(*threads_[warp * 32 + lane]));
+                                         state_of(*crew_->threads[warp * 32 + lane]));
 }
 
 void Emulator::explain_deadlock() const {
-    for (unsigned warp = 0; warp < warps_.size(); ++warp) {
-        if (!warps_[warp].meetings.empty()) {
-            explain_missing_lane(warps_[warp].meetings.front(), warp);
+    const auto& warps = crew_->warps;
+    for (unsigned warp = 0; warp < warps.size(); ++warp) {
+        if (!warps[warp].meetings.empty()) {
+            explain_missing_lane(warps[warp].meetings.front(), warp);
         }
     }
     const auto at_barrier = [](const auto& thread) { return thread->waits == Waits::at_barrier; };
-    const auto end = threads_.begin() + static_cast<std::ptrdiff_t>(live_);
-    const Thread& waiting = **std::find_if(threads_.begin(), end, at_barrier);
-    const auto other = std::find_if(threads_.begin(), end, [&](const auto& thread) {
+    const auto begin = crew_->threads.begin();
+    const auto end = begin + static_cast<std::ptrdiff_t>(live_);
+    const Thread& waiting = **std::find_if(begin, end, at_barrier);
+    const auto other = std::find_if(begin, end, [&](const auto& thread) {
         return !at_barrier(thread) || !(thread->place == waiting.place);
     });
     throw LaunchError(waiting.place, "divergent barrier: thread " + std::to_string(waiting.index) +
@@ -296,8 +360,8 @@ void Emulator::explain_deadlock() const {
 }
 
 /// The open meeting this lane belongs to, or a new one. Masks of open meetings never overlap.
-Meeting& Emulator::meeting(const char* name, std::uint32_t mask, const Place& place) {
-    Warp& warp = warps_[current_->warp()];
+Meeting& Emulator::meeting(const char* name, std::uint32_t mask, const Place& place, bool orders) {
+    Warp& warp = crew_->warps[current_->warp()];
     for (Meeting& open : warp.meetings) {
         if ((open.mask & mask) == 0) {
             continue;
@@ -309,13 +373,14 @@ Meeting& Emulator::meeting(const char* name, std::uint32_t mask, const Place& pl
         }
         return open;
     }
-    warp.meetings.push_back({name, place, mask, 0, {}});
+    const Tag* const tag = orders ? &warp.tags[warp.turn++ % warp.tags.size()] : nullptr;
+    warp.meetings.push_back({name, tag, place, mask, 0, {}});
     return warp.meetings.back();
 }
 
 void Emulator::meet(const char* name, std::uint32_t mask, void* argument, Combine combine,
-                    const Place& place) {
-    Warp& warp = warps_[current_->warp()];
+                    const Place& place, bool orders) {
+    Warp& warp = crew_->warps[current_->warp()];
     if (mask == 0xffffffffu) {
         mask = warp.present; // as on a device, where the last warp may be short
     }
@@ -324,18 +389,35 @@ void Emulator::meet(const char* name, std::uint32_t mask, void* argument, Combin
                                      std::to_string(current_->index) +
                                      " lacks its own lane or names one that does not exist");
     }
-    Meeting& here = meeting(name, mask, place);
+    const Arrival arrival = arrive(name, mask, argument, combine, place, orders);
+    if (!arrival.last) {
+        wait(Waits::in_warp, name, place);
+    }
+    if (orders) {
+        watch::acquire(arrival.tag);
+    }
+}
+
+/// Leaves the argument at the meeting; the last lane to come combines what all have brought.
+Arrival Emulator::arrive(const char* name, std::uint32_t mask, void* argument, Combine combine,
+                         const Place& place, bool orders) {
+    const watch::Pause pause;
+    Warp& warp = crew_->warps[current_->warp()];
+    Meeting& here = meeting(name, mask, place, orders);
+    const Arrival arrival{(here.arrived | current_->bit()) == mask, here.orders};
     here.argument[current_->index % 32] = argument;
     here.arrived |= current_->bit();
-    if (here.arrived != mask) {
-        wait(Waits::in_warp, name, place);
-        return;
+    if (orders) {
+        watch::release(here.orders);
     }
-    const Meeting complete = here;
-    warp.meetings.erase(warp.meetings.begin() + (&here - warp.meetings.data()));
-    combine(complete.argument, place);
-    warp.ready |= mask;
-    ++stats().warp_operations;
+    if (arrival.last) {
+        const Meeting complete = here;
+        warp.meetings.erase(warp.meetings.begin() + (&here - warp.meetings.data()));
+        combine(complete.argument, place);
+        warp.ready |= mask;
+        ++stats().warp_operations;
+    }
+    return arrival;
 }
 
 } // namespace
@@ -356,14 +438,28 @@ void run_grid(std::int64_t grid, int block, std::int64_t shared, void (*body)(vo
 
 void warp_operation(const char* name, std::uint32_t mask, void* argument, Combine combine,
                     const Place& place) {
-    emulator().meet(name, mask, argument, combine, place);
+    emulator().meet(name, mask, argument, combine, place, false);
+}
+
+void warp_barrier(std::uint32_t mask, const Place& place) {
+    emulator().meet(
+        "__syncwarp", mask, nullptr, [](void* const(&)[32], const Place&) {}, place, true);
 }
 
 void block_barrier(const Place& place) {
     emulator().barrier(place);
 }
 
+void count_read(std::size_t bytes) {
+    stats().bytes_read += static_cast<std::int64_t>(bytes);
+}
+
+void count_written(std::size_t bytes) {
+    stats().bytes_written += static_cast<std::int64_t>(bytes);
+}
+
 void* shared_variable(std::size_t bytes, const Place& place) {
+    const watch::Pause pause;
     return emulator().shared().variable(bytes, place);
 }
 

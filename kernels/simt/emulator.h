@@ -83,9 +83,14 @@ using Combine = void (*)(void* const (&argument)[32], const Place& place);
 
 void run_grid(std::int64_t grid, int block, std::int64_t shared, void (*body)(void*),
               void* context);
+
+/// Puts nothing in order but what it combines: as in CUDA, a shuffle is no fence.
 void warp_operation(const char* name, std::uint32_t mask, void* argument, Combine combine,
                     const Place& place);
+void warp_barrier(std::uint32_t mask, const Place& place);
 void block_barrier(const Place& place);
+void count_read(std::size_t bytes);
+void count_written(std::size_t bytes);
 void* shared_variable(std::size_t bytes, const Place& place);
 void* dynamic_shared();
 
@@ -103,12 +108,12 @@ template <class T> T* shared_array(std::size_t count, const Place& place) {
 }
 
 template <class T> T load(const T* address) {
-    stats().bytes_read += static_cast<std::int64_t>(sizeof(T));
+    count_read(sizeof(T));
     return *address;
 }
 
 template <class T> void store(T* address, T value) {
-    stats().bytes_written += static_cast<std::int64_t>(sizeof(T));
+    count_written(sizeof(T));
     *address = value;
 }
 
@@ -120,8 +125,7 @@ inline void __syncthreads(const char* file = __builtin_FILE(), int line = __buil
 
 inline void __syncwarp(std::uint32_t mask = 0xffffffffu, const char* file = __builtin_FILE(),
                        int line = __builtin_LINE()) {
-    warp_operation("__syncwarp", mask, &mask, [](void* const(&)[32], const Place&) {},
-                   {file, line});
+    warp_barrier(mask, {file, line});
 }
 
 /// What a lane brings to a shuffle: its value, and the lane whose value it wants.

@@ -6,6 +6,11 @@ kvcaliper_test(launch_plan_test launch_plan_test.cpp
   LIBRARIES kvcaliper_launch_plan GTest::gtest_main)
 kvcaliper_test(simt_emulator_test simt_emulator_test.cpp
   LIBRARIES kvcaliper_emulated GTest::gtest_main)
+kvcaliper_test(simt_planted_test simt_planted_test.cpp
+  LIBRARIES kvcaliper_emulated GTest::gtest_main)
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*undefined")
+  target_compile_definitions(simt_planted_test PRIVATE KVCALIPER_UBSAN)
+endif()
 kvcaliper_test(simt_orders_test simt_orders_test.cpp ${simt_support}
   LIBRARIES kvcaliper_emulated kvcaliper_launch_plan GTest::gtest_main)
 kvcaliper_test(simt_offsets_test simt_offsets_test.cpp ${simt_support}
