@@ -84,7 +84,8 @@ struct Crew {
     std::vector<Warp> warps;
     SharedArena shared;
     std::array<Tag, 2> barriers; ///< in turn, as the tags of a warp
-    Tag left;                    ///< orders the blocks of this crew
+    std::array<Tag, 2> ends;     ///< in turn: those of a block order nothing within it
+    std::size_t blocks = 0;      ///< that this crew has begun
 };
 
 /// With three, two neighbours in the grid or two that are two apart are never in order.
@@ -228,6 +229,7 @@ void Emulator::start_block() {
     for (Warp& warp : warps) {
         warp.ready = warp.present;
     }
+    ++crew_->blocks;
     barriers_ = 0;
     order(warp_turns_, warps.size());
     order(lane_turns_, 32);
@@ -265,14 +267,15 @@ void Emulator::resume(Thread& thread) {
 
 void Emulator::thread_main(void* self) {
     auto& owner = *static_cast<Emulator*>(self);
+    const Crew& crew = *owner.crew_;
     watch::acquire(&owner.launched_);
-    watch::acquire(&owner.crew_->left);
+    watch::acquire(&crew.ends[(crew.blocks + 1) % 2]); // of the crew's last block
     try {
         owner.body_(owner.context_);
     } catch (...) {
         owner.failure_ = std::current_exception();
     }
-    watch::release(&owner.crew_->left);
+    watch::release(&crew.ends[crew.blocks % 2]);
     watch::release(&owner.finished_);
     Thread& thread = *owner.current_;
     thread.waits = Waits::returned;

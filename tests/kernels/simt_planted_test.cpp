@@ -127,7 +127,7 @@ const Race races[] = {
     {"two blocks writing one element", blocks_write_one_element<true>,
      blocks_write_one_element<false>, kOneElement, kOneElement},
     {"a block reading what another writes", block_reads_its_neighbour<true>,
-     block_reads_its_neighbour<false>, kNeighbour, kNeighbour + 1},
+     block_reads_its_neighbour<false>, kNeighbour - 2, kNeighbour},
 };
 
 std::vector<int> run_in(Order order, std::uint64_t seed, void (*kernel)(int*)) {
