@@ -32,6 +32,11 @@ kvcaliper_test(state_offsets_test state_offsets_test.cpp ${state_support}
 kvcaliper_test(state_orders_test state_orders_test.cpp ${state_support}
   LIBRARIES kvcaliper_emulated kvcaliper_launch_plan GTest::gtest_main)
 
+# Every backend over one list of shapes.
+kvcaliper_test(shape_sweep_test shape_sweep_test.cpp shapes.cpp format_rows.cpp ${state_support}
+  LIBRARIES kvcaliper::kernels kvcaliper_cuda kvcaliper_emulated kvcaliper::core GTest::gtest_main)
+target_compile_definitions(shape_sweep_test PRIVATE KVCALIPER_HAVE_EMULATED)
+
 # The same tests on a GPU, under a name of their own; skipped with the reason where there is none.
 kvcaliper_test(cuda_kernels_test simt_kernels_test.cpp simt_cuda_under_test.cpp ${simt_support}
   LIBRARIES kvcaliper_cuda GTest::gtest_main)
