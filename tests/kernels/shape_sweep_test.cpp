@@ -8,7 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <set>
 
 namespace kvcaliper::kernels::test {
@@ -53,16 +52,16 @@ Element source_of(Format format) {
 }
 
 Bytes bytes_of(const Values& values, Element element) {
-    const std::vector<std::byte> content = stored(values, element);
-    Bytes bytes(content.size());
-    std::memcpy(bytes.data(), content.data(), content.size());
+    Bytes bytes;
+    for (const std::byte byte : stored(values, element)) {
+        bytes.push_back(static_cast<unsigned char>(byte));
+    }
     return bytes;
 }
 
 std::vector<std::byte> as_content(const Bytes& bytes) {
-    std::vector<std::byte> content(bytes.size());
-    std::memcpy(content.data(), bytes.data(), bytes.size());
-    return content;
+    const auto* const first = reinterpret_cast<const std::byte*>(bytes.data());
+    return {first, first + bytes.size()};
 }
 
 /// Planes that so many tokens went through: most of them at once, the last two one by one. Slots
