@@ -4,6 +4,7 @@
 #include "kernels/simt/fiber.h"
 #include "kernels/simt/race_watch.h"
 #include "kernels/simt/shared_arena.h"
+#include "kernels/simt/write_log.h"
 
 #include <algorithm>
 #include <array>
@@ -74,6 +75,7 @@ struct Warp {
     /// In turn: a lane may reach the next meeting before another has left this one.
     std::array<Tag, 8> tags;
     std::size_t turn = 0;
+    std::size_t barriers = 0; ///< of the warp, passed in this block
 };
 
 /// The threads of a block and their shared memory. Blocks that run one after the other have crews
@@ -113,6 +115,8 @@ class Emulator {
     void meet(const char* name, std::uint32_t mask, void* argument, Combine combine,
               const Place& place, bool orders);
     void barrier(const Place& place);
+    void require_order(const char* doing, const void* element, const Place& place) const;
+    void note_write(const void* element, const Place& place);
     SharedArena& shared() { return crew_->shared; }
     Config config;
 
@@ -132,6 +136,7 @@ class Emulator {
     [[noreturn]] void explain_deadlock() const;
     [[noreturn]] void explain_missing_lane(const Meeting& meeting, unsigned warp) const;
     std::string state_of(const Thread& thread) const;
+    Moment now() const;
     template <class Number> void order(std::vector<Number>& turns, std::size_t count);
 
     std::array<Crew, kCrews> crews_;
@@ -140,6 +145,7 @@ class Emulator {
     std::size_t live_ = 0;     ///< threads of this launch's blocks
     std::size_t barriers_ = 0; ///< that the running block has passed
     Tag launched_, finished_;
+    WriteLog writes_;
     Shuffler shuffler_{1};
     void (*body_)(void*) = nullptr;
     void* context_ = nullptr;
@@ -179,6 +185,7 @@ void Emulator::run(std::int64_t grid, int block, std::int64_t shared, void (*bod
     live_ = static_cast<std::size_t>(block);
     gridDim = {static_cast<unsigned>(grid), 1, 1};
     blockDim = {static_cast<unsigned>(block), 1, 1};
+    writes_.clear();
     watch::release(&launched_);
     try {
         run_blocks(grid, shared);
@@ -218,6 +225,7 @@ void Emulator::start_block() {
     auto& warps = crew_->warps;
     for (Warp& warp : warps) {
         warp.present = 0;
+        warp.barriers = 0;
         warp.meetings.clear();
     }
     for (std::size_t i = 0; i < live_; ++i) {
@@ -297,6 +305,29 @@ void Emulator::barrier(const Place& place) {
     watch::release(&tag);
     wait(Waits::at_barrier, "__syncthreads", place);
     watch::acquire(&tag);
+}
+
+Moment Emulator::now() const {
+    return {blockIdx.x, current_->index, barriers_, crew_->warps[current_->warp()].barriers};
+}
+
+void Emulator::require_order(const char* doing, const void* element, const Place& place) const {
+    if (!writes_.may_have(element)) {
+        return;
+    }
+    if (const auto write = writes_.unordered(element, now())) {
+        const auto name = [](const Moment& moment) {
+            return "thread " + std::to_string(moment.thread) + " of block " +
+                   std::to_string(moment.block);
+        };
+        throw LaunchError(place, "race: " + name(now()) + " " + doing + " what " +
+                                     name(write->moment) + " has written at " +
+                                     to_text(write->place));
+    }
+}
+
+void Emulator::note_write(const void* element, const Place& place) {
+    writes_.add(element, {now(), place});
 }
 
 /// Called when no thread can run. True when all of them wait at one barrier and may go on.
@@ -418,6 +449,7 @@ Arrival Emulator::arrive(const char* name, std::uint32_t mask, void* argument, C
         warp.meetings.erase(warp.meetings.begin() + (&here - warp.meetings.data()));
         combine(complete.argument, place);
         warp.ready |= mask;
+        warp.barriers += orders ? 1u : 0u;
         ++stats().warp_operations;
     }
     return arrival;
@@ -453,12 +485,19 @@ void block_barrier(const Place& place) {
     emulator().barrier(place);
 }
 
-void count_read(std::size_t bytes) {
+void global_read(const void* element, std::size_t bytes, const Place& place) {
     stats().bytes_read += static_cast<std::int64_t>(bytes);
+    if (!watch::active) {
+        emulator().require_order("reads", element, place);
+    }
 }
 
-void count_written(std::size_t bytes) {
+void global_written(const void* element, std::size_t bytes, const Place& place) {
     stats().bytes_written += static_cast<std::int64_t>(bytes);
+    if (!watch::active) {
+        emulator().require_order("writes", element, place);
+        emulator().note_write(element, place);
+    }
 }
 
 void* shared_variable(std::size_t bytes, const Place& place) {

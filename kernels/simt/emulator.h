@@ -89,8 +89,11 @@ void warp_operation(const char* name, std::uint32_t mask, void* argument, Combin
                     const Place& place);
 void warp_barrier(std::uint32_t mask, const Place& place);
 void block_barrier(const Place& place);
-void count_read(std::size_t bytes);
-void count_written(std::size_t bytes);
+
+/// Counted, and thrown as LaunchError where another thread has written that element with nothing
+/// in between.
+void global_read(const void* element, std::size_t bytes, const Place& place);
+void global_written(const void* element, std::size_t bytes, const Place& place);
 void* shared_variable(std::size_t bytes, const Place& place);
 void* dynamic_shared();
 
@@ -107,13 +110,15 @@ template <class T> T* shared_array(std::size_t count, const Place& place) {
     return static_cast<T*>(shared_variable(count * sizeof(T), place));
 }
 
-template <class T> T load(const T* address) {
-    count_read(sizeof(T));
+template <class T>
+T load(const T* address, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    global_read(address, sizeof(T), {file, line});
     return *address;
 }
 
-template <class T> void store(T* address, T value) {
-    count_written(sizeof(T));
+template <class T>
+void store(T* address, T value, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    global_written(address, sizeof(T), {file, line});
     *address = value;
 }
 

@@ -225,6 +225,16 @@ __global__ void source_outside_the_mask(float* out) {
     }
 }
 
+__global__ void mask_beyond_the_block(float* out) {
+    out[threadIdx.x] = __shfl_sync(0x00ffffffu, 1.0f, 0);
+}
+
+TEST(EmulatorReports, MasksThatNameLanesWhichDoNotExist) {
+    std::vector<float> out(32);
+    EXPECT_NAMES(report_of(20, mask_beyond_the_block, out.data()),
+                 "the mask of thread 0 lacks its own lane or names one that does not exist");
+}
+
 TEST(EmulatorReports, LanesOutsideTheMask) {
     std::vector<float> out(32);
     EXPECT_NAMES(report_of(32, lane_outside_its_mask, out.data()),
@@ -233,6 +243,7 @@ TEST(EmulatorReports, LanesOutsideTheMask) {
                  "asks for lane 20, which is not in the mask");
 }
 
+constexpr int kMeetLine = __LINE__ + 3;
 __global__ void two_operations_meet(float* out) {
     if (threadIdx.x < 16) {
         out[threadIdx.x] = __shfl_sync(0xffffffffu, 1.0f, 0);
@@ -243,8 +254,10 @@ __global__ void two_operations_meet(float* out) {
 
 TEST(EmulatorReports, TwoWarpOperationsThatMeet) {
     std::vector<float> out(32);
-    EXPECT_NAMES(report_of(32, two_operations_meet, out.data()),
-                 "__syncwarp of thread 16 meets __shfl_sync at");
+    const std::string report = report_of(32, two_operations_meet, out.data());
+    EXPECT_NAMES(report,
+                 (here(kMeetLine + 2) + ": __syncwarp of thread 16 meets __shfl_sync at ").c_str());
+    EXPECT_NAMES(report, here(kMeetLine).c_str());
 }
 
 __global__ void too_much_shared() {

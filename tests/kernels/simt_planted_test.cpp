@@ -5,6 +5,7 @@
 // simt_emulator_test.cpp.
 #include "kernels/simt/portable.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -33,7 +34,7 @@ struct Race {
     void (*right)(int* out);
     void (*wrong)(int* out);
     int first, second; ///< lines of the two accesses in `wrong`
-    bool orders_show_it = true;
+    enum { by_orders, by_thread_sanitizer, by_emulator } shown = by_orders; ///< in every build
 };
 
 template <bool barrier> __global__ void read_early(int* out) {
@@ -123,11 +124,11 @@ const Race races[] = {
     {"a lost __syncwarp", lost_syncwarp<true>, lost_syncwarp<false>, kLostSyncwarp - 4,
      kLostSyncwarp},
     {"a shuffle taken for a fence", shuffle_as_fence<true>, shuffle_as_fence<false>,
-     kShuffleAsFence - 5, kShuffleAsFence, false},
+     kShuffleAsFence - 5, kShuffleAsFence, Race::by_thread_sanitizer},
     {"two blocks writing one element", blocks_write_one_element<true>,
-     blocks_write_one_element<false>, kOneElement, kOneElement},
+     blocks_write_one_element<false>, kOneElement, kOneElement, Race::by_emulator},
     {"a block reading what another writes", block_reads_its_neighbour<true>,
-     block_reads_its_neighbour<false>, kNeighbour - 2, kNeighbour},
+     block_reads_its_neighbour<false>, kNeighbour - 2, kNeighbour, Race::by_emulator},
 };
 
 std::vector<int> run_in(Order order, std::uint64_t seed, void (*kernel)(int*)) {
@@ -180,8 +181,77 @@ TEST(PlantedRaces, AreReportedWithTheNumbersOfTheThreads) {
 
 TEST(PlantedRaces, ShowAsElementsThatDifferBetweenOrders) {
     for (const Race& race : races) {
-        EXPECT_EQ(orders_agree(race.wrong), !race.orders_show_it) << race.name;
+        if (race.shown != Race::by_emulator) {
+            EXPECT_EQ(orders_agree(race.wrong), race.shown == Race::by_thread_sanitizer)
+                << race.name;
+        }
     }
+}
+
+std::string report_of(void (*kernel)(int*), Order order) {
+    try {
+        run_in(order, 1, kernel);
+    } catch (const LaunchError& error) {
+        return error.what();
+    }
+    return "nothing was reported";
+}
+
+std::string line(int number) {
+    return "simt_planted_test.cpp:" + std::to_string(number);
+}
+
+TEST(PlantedRaces, BetweenBlocksAreReportedByTheEmulatorWithBothLines) {
+    EXPECT_THAT(report_of(blocks_write_one_element<false>, Order::forward),
+                testing::EndsWith(line(kOneElement) +
+                                  ": race: thread 0 of block 1 writes what thread 0 of block 0 has "
+                                  "written at " +
+                                  std::string(__FILE__) + ":" + std::to_string(kOneElement)));
+    EXPECT_THAT(
+        report_of(block_reads_its_neighbour<false>, Order::forward),
+        testing::AllOf(testing::HasSubstr(line(kNeighbour) + ": race: thread 0 of block 1 "
+                                                             "reads what thread 0 of block 0"),
+                       testing::EndsWith(line(kNeighbour + 1))));
+}
+
+/// Overwritten after another block has read it; the reverse order finds it.
+template <bool apart> __global__ void block_overwrites_what_another_read(int* out) {
+    int* const own = out + blockIdx.x * kThreads + threadIdx.x;
+    const int next = load(apart || blockIdx.x + 1 == gridDim.x ? own : own + kThreads);
+    store(own, next + 1);
+}
+constexpr int kReadBefore = __LINE__ - 3;
+
+TEST(PlantedRaces, AReadThatComesFirstIsReportedInTheOtherOrder) {
+    EXPECT_EQ(report_of(block_overwrites_what_another_read<false>, Order::forward),
+              "nothing was reported");
+    EXPECT_THAT(report_of(block_overwrites_what_another_read<false>, Order::reverse),
+                testing::HasSubstr(line(kReadBefore) + ": race: thread 63 of block 2 reads what "
+                                                       "thread 63 of block 3"));
+    EXPECT_EQ(report_of(block_overwrites_what_another_read<true>, Order::reverse),
+              "nothing was reported");
+}
+
+/// Within a block, barriers of the block and of the warp put writes in order.
+template <bool barrier> __global__ void through_global_memory(int* out) {
+    int* const row = out + blockIdx.x * kThreads;
+    store(row + threadIdx.x, 1);
+    if (barrier) {
+        __syncwarp();
+    }
+    const int lane = load(row + (threadIdx.x ^ 1u));
+    __syncthreads();
+    store(row + (threadIdx.x ^ 2u), lane);
+    if (barrier) {
+        __syncthreads();
+    }
+    store(row + (kThreads - 1 - threadIdx.x), lane);
+}
+
+TEST(PlantedRaces, WithinABlockAreReportedByTheEmulator) {
+    EXPECT_EQ(report_of(through_global_memory<true>, Order::forward), "nothing was reported");
+    EXPECT_THAT(report_of(through_global_memory<false>, Order::forward),
+                testing::HasSubstr("race: thread 1 of block 0 reads what thread 0 of block 0"));
 }
 
 #endif
