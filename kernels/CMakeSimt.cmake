@@ -67,7 +67,8 @@ target_link_libraries(kvcaliper_cuda PRIVATE kvcaliper_launch_plan)
 
 if(KVCALIPER_TESTS)
   set(kvcaliper_emulator_sources
-    simt/emulator.cpp simt/fiber.cpp simt/race_watch.cpp simt/shared_arena.cpp simt/write_log.cpp)
+    simt/crew.cpp simt/emulator.cpp simt/fiber.cpp simt/race_watch.cpp simt/shared_arena.cpp
+    simt/write_log.cpp)
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
     # It watches the kernels; the emulator tells it which thread runs (simt/race_watch.h).
     set_source_files_properties(${kvcaliper_emulator_sources} PROPERTIES

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/simt/emulator.h"
 
-#include "kernels/simt/fiber.h"
+#include "kernels/simt/crew.h"
 #include "kernels/simt/race_watch.h"
-#include "kernels/simt/shared_arena.h"
+#include "kernels/simt/turns.h"
 #include "kernels/simt/write_log.h"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
-#include <memory>
-#include <numeric>
 #include <utility>
-#include <vector>
 
 namespace kvcaliper::simt {
 
@@ -32,82 +28,8 @@ namespace {
 
 constexpr int kMaxThreads = 1024;
 
-enum class Waits { no, in_warp, at_barrier, returned };
-
-/// One CUDA thread.
-struct Thread {
-    explicit Thread(unsigned number) : index(number), fiber(number) {}
-
-    std::uint32_t bit() const { return 1u << (index % 32); }
-    unsigned warp() const { return index / 32; }
-
-    unsigned index;
-    Fiber fiber;
-    Waits waits = Waits::no;
-    const char* operation = "";
-    Place place;
-};
-
-/// ThreadSanitizer knows what orders accesses by addresses; these have no other content.
-struct Tag {
-    std::uint64_t unused = 0;
-};
-
-/// A warp operation that some lanes of its mask have reached.
-struct Meeting {
-    const char* name;
-    const Tag* orders; ///< null where it puts nothing in order
-    Place place;
-    std::uint32_t mask;
-    std::uint32_t arrived;
-    void* argument[32];
-};
-
-struct Arrival {
-    bool last;
-    const Tag* tag;
-};
-
-struct Warp {
-    std::uint32_t present = 0; ///< lanes that exist
-    std::uint32_t ready = 0;   ///< lanes that can run
-    std::vector<Meeting> meetings;
-    /// In turn: a lane may reach the next meeting before another has left this one.
-    std::array<Tag, 8> tags;
-    std::size_t turn = 0;
-    std::size_t barriers = 0; ///< of the warp, passed in this block
-};
-
-/// The threads of a block and their shared memory. Blocks that run one after the other have crews
-/// of their own while ThreadSanitizer looks on: what one thread does is always in order, and what a
-/// barrier has put in order stays so.
-struct Crew {
-    std::vector<std::unique_ptr<Thread>> threads; ///< kept across blocks and launches
-    std::vector<Warp> warps;
-    SharedArena shared;
-    std::array<Tag, 2> barriers; ///< in turn, as the tags of a warp
-    std::array<Tag, 2> ends;     ///< in turn: those of a block order nothing within it
-    std::size_t blocks = 0;      ///< that this crew has begun
-};
-
 /// With three, two neighbours in the grid or two that are two apart are never in order.
 constexpr std::size_t kCrews = watch::active ? 3 : 1;
-
-/// splitmix64: enough to shuffle turns, and the same on every machine.
-class Shuffler {
-  public:
-    explicit Shuffler(std::uint64_t seed) : state_(seed) {}
-
-    std::uint64_t below(std::uint64_t limit) {
-        state_ += 0x9e3779b97f4a7c15u;
-        std::uint64_t mixed = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9u;
-        mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
-        return (mixed ^ (mixed >> 31)) % limit;
-    }
-
-  private:
-    std::uint64_t state_;
-};
 
 class Emulator {
   public:
@@ -133,11 +55,7 @@ class Emulator {
     Arrival arrive(const char* name, std::uint32_t mask, void* argument, Combine combine,
                    const Place& place, bool orders);
     void wait(Waits waits, const char* operation, const Place& place);
-    [[noreturn]] void explain_deadlock() const;
-    [[noreturn]] void explain_missing_lane(const Meeting& meeting, unsigned warp) const;
-    std::string state_of(const Thread& thread) const;
     Moment now() const;
-    template <class Number> void order(std::vector<Number>& turns, std::size_t count);
 
     std::array<Crew, kCrews> crews_;
     Crew* crew_ = crews_.data(); ///< of the running block
@@ -146,7 +64,7 @@ class Emulator {
     std::size_t barriers_ = 0; ///< that the running block has passed
     Tag launched_, finished_;
     WriteLog writes_;
-    Shuffler shuffler_{1};
+    Turns turns_{Order::forward, 1};
     void (*body_)(void*) = nullptr;
     void* context_ = nullptr;
     Thread* current_ = nullptr;
@@ -156,18 +74,6 @@ class Emulator {
 Emulator& emulator() {
     thread_local Emulator instance;
     return instance;
-}
-
-template <class Number> void Emulator::order(std::vector<Number>& turns, std::size_t count) {
-    turns.resize(count);
-    std::iota(turns.begin(), turns.end(), Number{0});
-    if (config.order == Order::reverse) {
-        std::reverse(turns.begin(), turns.end());
-    } else if (config.order == Order::shuffled) {
-        for (std::size_t left = count; left > 1; --left) {
-            std::swap(turns[left - 1], turns[shuffler_.below(left)]);
-        }
-    }
 }
 
 void Emulator::run(std::int64_t grid, int block, std::int64_t shared, void (*body)(void*),
@@ -201,9 +107,9 @@ void Emulator::run(std::int64_t grid, int block, std::int64_t shared, void (*bod
 
 void Emulator::run_blocks(std::int64_t grid, std::int64_t shared) {
     const watch::Pause pause;
-    shuffler_ = Shuffler(config.seed);
+    turns_ = Turns(config.order, config.seed);
     std::vector<std::uint32_t> turns;
-    order(turns, static_cast<std::size_t>(grid));
+    turns_.deal(turns, static_cast<std::size_t>(grid));
     for (std::size_t turn = 0; turn < turns.size(); ++turn) {
         crew_ = &crews_[turn % kCrews];
         prepare_threads();
@@ -239,8 +145,8 @@ void Emulator::start_block() {
     }
     ++crew_->blocks;
     barriers_ = 0;
-    order(warp_turns_, warps.size());
-    order(lane_turns_, 32);
+    turns_.deal(warp_turns_, warps.size());
+    turns_.deal(lane_turns_, 32);
 }
 
 void Emulator::run_block() {
@@ -345,7 +251,7 @@ bool Emulator::release_barrier() {
         return false;
     }
     if (waiting != live_) {
-        explain_deadlock();
+        explain_deadlock(*crew_, live_);
     }
     for (std::size_t i = 0; i < live_; ++i) {
         threads[i]->waits = Waits::no;
@@ -356,41 +262,6 @@ bool Emulator::release_barrier() {
     ++barriers_;
     ++stats().barriers;
     return true;
-}
-
-std::string Emulator::state_of(const Thread& thread) const {
-    if (thread.waits == Waits::returned) {
-        return "has returned";
-    }
-    return std::string("waits in ") + thread.operation + " at " + to_text(thread.place);
-}
-
-void Emulator::explain_missing_lane(const Meeting& meeting, unsigned warp) const {
-    const std::uint32_t missing = meeting.mask & ~meeting.arrived;
-    const auto lane = static_cast<unsigned>(__builtin_ctz(missing));
-    throw LaunchError(meeting.place, std::string(meeting.name) + ": lane " + std::to_string(lane) +
-                                         " of warp " + std::to_string(warp) +
-                                         " is in the mask but " +
-                                         state_of(*crew_->threads[warp * 32 + lane]));
-}
-
-void Emulator::explain_deadlock() const {
-    const auto& warps = crew_->warps;
-    for (unsigned warp = 0; warp < warps.size(); ++warp) {
-        if (!warps[warp].meetings.empty()) {
-            explain_missing_lane(warps[warp].meetings.front(), warp);
-        }
-    }
-    const auto at_barrier = [](const auto& thread) { return thread->waits == Waits::at_barrier; };
-    const auto begin = crew_->threads.begin();
-    const auto end = begin + static_cast<std::ptrdiff_t>(live_);
-    const Thread& waiting = **std::find_if(begin, end, at_barrier);
-    const auto other = std::find_if(begin, end, [&](const auto& thread) {
-        return !at_barrier(thread) || !(thread->place == waiting.place);
-    });
-    throw LaunchError(waiting.place, "divergent barrier: thread " + std::to_string(waiting.index) +
-                                         " waits here, thread " + std::to_string((*other)->index) +
-                                         " " + state_of(**other));
 }
 
 /// The open meeting this lane belongs to, or a new one. Masks of open meetings never overlap.
