@@ -114,6 +114,13 @@ template <bool apart> __global__ void block_reads_its_neighbour(int* out) {
 }
 constexpr int kNeighbour = __LINE__ - 3;
 
+/// Two blocks that the emulator runs on the same fibers when they come in the order of the grid.
+template <bool apart> __global__ void blocks_three_apart(int* out) {
+    const unsigned row = apart ? blockIdx.x : blockIdx.x % 3;
+    store(out + row * kThreads + threadIdx.x, static_cast<int>(blockIdx.x));
+}
+constexpr int kThreeApart = __LINE__ - 2;
+
 const Race races[] = {
     {"a __syncthreads lost before a read", read_early<true>, read_early<false>, kReadEarly - 4,
      kReadEarly},
@@ -172,6 +179,13 @@ TEST(PlantedRaces, AreReportedByThreadSanitizerWithBothLines) {
     }
 }
 
+TEST(PlantedRaces, OfBlocksThatShareFibersAreReportedInAShuffledOrder) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    run_in(Order::shuffled, 1, blocks_three_apart<true>);
+    EXPECT_DEATH(run_in(Order::shuffled, 1, blocks_three_apart<false>),
+                 "data race.*" + at(kThreeApart) + ".*" + at(kThreeApart));
+}
+
 TEST(PlantedRaces, AreReportedWithTheNumbersOfTheThreads) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_DEATH(run_in(Order::forward, 1, lost_syncwarp<false>), "'CUDA thread 1'");
@@ -212,6 +226,13 @@ TEST(PlantedRaces, BetweenBlocksAreReportedByTheEmulatorWithBothLines) {
         testing::AllOf(testing::HasSubstr(line(kNeighbour) + ": race: thread 0 of block 1 "
                                                              "reads what thread 0 of block 0"),
                        testing::EndsWith(line(kNeighbour + 1))));
+}
+
+TEST(PlantedRaces, OfBlocksFarApartAreReportedByTheEmulator) {
+    EXPECT_EQ(report_of(blocks_three_apart<true>, Order::forward), "nothing was reported");
+    EXPECT_THAT(report_of(blocks_three_apart<false>, Order::forward),
+                testing::HasSubstr(line(kThreeApart) + ": race: thread 0 of block 3 writes what "
+                                                       "thread 0 of block 0"));
 }
 
 /// Overwritten after another block has read it; the reverse order finds it.
