@@ -102,7 +102,8 @@ class CudaBackend final : public Backend {
         require_kernels(properties_);
         simt::check(cudaStreamCreate(&site_.stream), "creating a stream");
         site_.facts = {properties_.multiProcessorCount,
-                       static_cast<std::int64_t>(properties_.sharedMemPerBlockOptin)};
+                       static_cast<std::int64_t>(properties_.sharedMemPerBlockOptin),
+                       10 * properties_.major + properties_.minor};
     }
     ~CudaBackend() override { cudaStreamDestroy(site_.stream); }
 
@@ -188,7 +189,12 @@ class CudaBackend final : public Backend {
         }
     }
 
-    double attention_bound(Element) const override { return kAttentionBound; }
+    double attention_bound(const AttentionView& view) const override {
+        return error_bound(plan_attention(view, site_.facts));
+    }
+    double attention_bound(const LatentView& view) const override {
+        return error_bound(plan_attention(view, site_.facts));
+    }
     double state_bound() const override { return kStateBound; }
 
   private:

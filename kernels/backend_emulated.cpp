@@ -89,7 +89,12 @@ class EmulatedBackend final : public Backend {
         return static_cast<double>(data.size() * sizeof(Quad)) / took.count();
     }
 
-    double attention_bound(Element) const override { return kAttentionBound; }
+    double attention_bound(const AttentionView& view) const override {
+        return error_bound(plan_attention(view, options_.facts, options_.splits));
+    }
+    double attention_bound(const LatentView& view) const override {
+        return error_bound(plan_attention(view, options_.facts, options_.splits));
+    }
     double state_bound() const override { return kStateBound; }
 
   private:

@@ -3,6 +3,7 @@
 
 #include "kernels/simt/fiber.h"
 #include "kernels/simt/shared_arena.h"
+#include "kernels/simt/warp_matrix_emulated.h"
 
 #include <algorithm>
 #include <cstring>
@@ -178,6 +179,7 @@ void Emulator::start_block() {
     }
     order(warp_turns_, warps_.size());
     order(lane_turns_, 32);
+    forget_async_copies(live_);
 }
 
 void Emulator::run_block() {
