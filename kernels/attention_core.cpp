@@ -33,23 +33,16 @@ std::string width_obstacle(const AttentionKind& kind) {
                                                : std::string();
 }
 
-/// The type that queries, keys and values are multiplied in: one that holds all of them, or, for
-/// quantised rows, comes closest. f32 when there is none.
+/// The type that queries, keys and values are multiplied in: bf16 where all of them are stored so;
+/// else f16, which holds fp8 and comes closest to quantised rows. f32 when neither will do.
 Element operand_type(const AttentionKind& kind) {
     const auto either_is = [&](Format format) {
         return kind.key_format == format || kind.value_format == format;
     };
-    if (either_is(Format::f32)) {
-        return Element::f32;
+    if (kind.element == Element::bf16 && !converts(kind)) {
+        return Element::bf16;
     }
-    if (!either_is(Format::bf16)) {
-        return Element::f16;
-    }
-    const auto held_by_bf16 = [](Format format) {
-        return format == Format::bf16 || format == Format::fp8_e4m3;
-    };
-    const bool all = held_by_bf16(kind.key_format) && held_by_bf16(kind.value_format);
-    return all && kind.element == Element::bf16 ? Element::bf16 : Element::f32;
+    return either_is(Format::f32) || either_is(Format::bf16) ? Element::f32 : Element::f16;
 }
 
 std::string obstacle(const AttentionKind& kind, const DeviceFacts& facts) {
@@ -68,14 +61,15 @@ std::string obstacle(const AttentionKind& kind, const DeviceFacts& facts) {
 
 /// The roomiest tiles that leave space for a second block, which works while the first one waits;
 /// else the roomiest that fit.
-std::optional<MatrixShape> fitting(MatrixShape shape, const DeviceFacts& facts) {
+std::optional<MatrixShape> fitting(MatrixShape shape, bool converting, const DeviceFacts& facts) {
     constexpr std::array<std::pair<int, int>, 3> options{{{64, 2}, {32, 2}, {32, 1}}};
     for (const std::int64_t blocks : {2, 1}) {
         for (const auto& [tokens, stages] : options) {
             shape.tile_tokens = tokens;
             shape.stages = stages;
             const std::int64_t threads = std::int64_t{shape.row_tiles} * kMatrixParts * kWarpLanes;
-            if (resident_blocks(threads, shape.shared_bytes(), facts) >= blocks) {
+            if (resident_blocks(threads, matrix_threads(converting), shape.shared_bytes(), facts) >=
+                blocks) {
                 return shape;
             }
         }
@@ -90,10 +84,10 @@ std::optional<MatrixShape> shape_for(const AttentionKind& kind, const DeviceFact
     shape.value_width = static_cast<std::int32_t>(kind.value_width);
     shape.shared_values = kind.shared_values;
     const std::int64_t tiles = (kind.group + kMatrixRows - 1) / kMatrixRows;
-    for (std::int64_t blocks = (tiles + kMaxRowTiles - 1) / kMaxRowTiles; blocks <= tiles;
-         ++blocks) {
+    const std::int64_t most = matrix_row_tiles(converts(kind));
+    for (std::int64_t blocks = (tiles + most - 1) / most; blocks <= tiles; ++blocks) {
         shape.row_tiles = static_cast<std::int32_t>((tiles + blocks - 1) / blocks);
-        if (const auto fits = fitting(shape, facts)) {
+        if (const auto fits = fitting(shape, converts(kind), facts)) {
             return fits;
         }
     }
@@ -102,12 +96,15 @@ std::optional<MatrixShape> shape_for(const AttentionKind& kind, const DeviceFact
 
 } // namespace
 
-std::int64_t resident_blocks(std::int64_t threads, std::int64_t shared_bytes,
-                             const DeviceFacts& facts) {
-    constexpr std::int64_t registers = 65536; // of a multiprocessor
-    constexpr std::int64_t most_per_thread = 128;
+bool converts(const AttentionKind& kind) {
+    const Format plain = format_of(kind.element);
+    return kind.key_format != plain || kind.value_format != plain;
+}
+
+std::int64_t resident_blocks(std::int64_t threads, std::int64_t most_threads,
+                             std::int64_t shared_bytes, const DeviceFacts& facts) {
     constexpr std::int64_t reserved = 1024; // shared bytes the system takes of each block
-    const std::int64_t by_registers = registers / (threads * most_per_thread);
+    const std::int64_t by_registers = most_threads / threads;
     const std::int64_t by_shared = (facts.shared_limit + reserved) / (shared_bytes + reserved);
     return std::min(by_registers, by_shared);
 }

@@ -30,9 +30,13 @@ struct CoreChoice {
 /// The tensor cores from three query heads per kv head on, where they take widths and formats.
 CoreChoice choose_core(const AttentionKind& kind, const DeviceFacts& facts);
 
-/// Blocks of so many threads and shared bytes that one multiprocessor holds at a time.
-std::int64_t resident_blocks(std::int64_t threads, std::int64_t shared_bytes,
-                             const DeviceFacts& facts);
+/// Blocks of so many threads and shared bytes that one multiprocessor holds at a time, when no
+/// thread takes more registers than lets `most_threads` of them run.
+std::int64_t resident_blocks(std::int64_t threads, std::int64_t most_threads,
+                             std::int64_t shared_bytes, const DeviceFacts& facts);
+
+/// True where queries, keys or values are not stored in the type they are multiplied in.
+bool converts(const AttentionKind& kind);
 
 /// Bytes that the threads load of one row on its way into a tile: a scale once per 16 numbers.
 std::int64_t tile_row_load_bytes(Format format, std::int64_t width);

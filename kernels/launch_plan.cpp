@@ -91,8 +91,12 @@ std::string row_refusal(Format format, std::int64_t width, const char* name) {
 
 void shape_splits(LaunchPlan& plan, const SplitStep& step, const DeviceFacts& facts,
                   std::int64_t splits) {
-    plan.blocks_per_multiprocessor = std::min(
-        kMostResidentBlocks, resident_blocks(plan.warps * kWarpLanes, plan.shared_bytes, facts));
+    const std::int64_t threads = plan.warps * kWarpLanes;
+    const std::int64_t most_threads = plan.core == Core::matrix
+                                          ? matrix_threads(converts(step.kind))
+                                          : kMostResidentBlocks * threads;
+    plan.blocks_per_multiprocessor =
+        resident_blocks(threads, most_threads, plan.shared_bytes, facts);
     plan.shape.head_tiles = divide_up(step.kind.group, plan.heads);
     const std::int64_t blocks = step.sequences * step.kv_heads * plan.shape.head_tiles;
     const std::int64_t resident = facts.multiprocessors * plan.blocks_per_multiprocessor;

@@ -59,8 +59,13 @@ enum class Core : std::int32_t { simt, matrix };
 /// scores a quarter of the tokens and sums up a quarter of the value columns.
 inline constexpr std::int32_t kMatrixRows = 16;
 inline constexpr std::int32_t kMatrixParts = 4;
-inline constexpr std::int32_t kMaxRowTiles = 4;
-inline constexpr std::int32_t kMaxMatrixThreads = kMaxRowTiles * kMatrixParts * 32;
+/// Most row tiles in a block. One that converts its rows needs more registers for each thread.
+KVCALIPER_ANYWHERE std::int32_t matrix_row_tiles(bool converts) {
+    return converts ? 3 : 4;
+}
+KVCALIPER_ANYWHERE std::int32_t matrix_threads(bool converts) {
+    return matrix_row_tiles(converts) * kMatrixParts * 32;
+}
 /// Columns of a key that one step of scoring takes; shorter keys end in zeros.
 inline constexpr std::int32_t kKeyStep = 32;
 /// Eight more numbers than a row has keep the rows of a tile in different banks.

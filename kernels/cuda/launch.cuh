@@ -81,13 +81,13 @@ void attend_heads(const AttentionView& view, const LaunchPlan& plan, float* part
     }
 }
 
-template <class T>
+template <class T, bool Converts>
 void attend_matrix_columns(const MatrixView& view, float scale, const LaunchPlan& plan,
                            float* partials, const LaunchSite& site) {
-    auto* const kernel = plan.columns == 1   ? attend_matrix<T, 1>
-                         : plan.columns == 2 ? attend_matrix<T, 2>
-                         : plan.columns == 4 ? attend_matrix<T, 4>
-                                             : attend_matrix<T, 8>;
+    auto* const kernel = plan.columns == 1   ? attend_matrix<T, Converts, 1>
+                         : plan.columns == 2 ? attend_matrix<T, Converts, 2>
+                         : plan.columns == 4 ? attend_matrix<T, Converts, 4>
+                                             : attend_matrix<T, Converts, 8>;
     launch(kernel, plan.grid, static_cast<int>(plan.warps * kWarpLanes), plan.shared_bytes,
            site.stream, view, plan.matrix, plan.shape, log2_scale(scale), partials);
 }
@@ -96,10 +96,13 @@ void attend_matrix_columns(const MatrixView& view, float scale, const LaunchPlan
 template <class View>
 void attend_on_tensor_cores(const View& view, const LaunchPlan& plan, float* partials,
                             const LaunchSite& site) {
-    if (plan.weights == Element::f16) {
-        attend_matrix_columns<F16>(matrix_view(view), view.scale, plan, partials, site);
+    const MatrixView matrix = matrix_view(view);
+    if (!plan.plain) {
+        attend_matrix_columns<F16, true>(matrix, view.scale, plan, partials, site);
+    } else if (plan.weights == Element::f16) {
+        attend_matrix_columns<F16, false>(matrix, view.scale, plan, partials, site);
     } else {
-        attend_matrix_columns<Bf16>(matrix_view(view), view.scale, plan, partials, site);
+        attend_matrix_columns<Bf16, false>(matrix, view.scale, plan, partials, site);
     }
 }
 

@@ -23,15 +23,16 @@ struct ScorePart {
 
 /// Either kind of attention, as the tensor cores' kernel sees it.
 struct MatrixView {
-    ScorePart parts[2]; ///< the second may have no columns
-    const void* values; ///< [sequences][kv_heads][slots][value_width], or null: of the first key
+    ScorePart score, rope; ///< the second one may have no columns
+    const void* values;    ///< [sequences][kv_heads][slots][value_width], or null: of `score.key`
     std::int64_t heads, kv_heads, slots, valid;
     Element element; ///< of the queries
     Format key_format, value_format;
 };
 
 inline MatrixView matrix_view(const AttentionView& view) {
-    return {{{view.q, view.k, view.key_width}, {view.q, view.k, 0}},
+    return {{view.q, view.k, view.key_width},
+            {nullptr, nullptr, 0},
             view.v,
             view.heads,
             view.kv_heads,
@@ -43,7 +44,8 @@ inline MatrixView matrix_view(const AttentionView& view) {
 }
 
 inline MatrixView matrix_view(const LatentView& view) {
-    return {{{view.q_latent, view.latent, view.rank}, {view.q_rope, view.rope, view.rope_width}},
+    return {{view.q_latent, view.latent, view.rank},
+            {view.q_rope, view.rope, view.rope_width},
             nullptr,
             view.heads,
             1,
@@ -88,35 +90,41 @@ SIMT_DEVICE Tile columns_from(const Tile& tile, std::int64_t first) {
     return {tile.numbers + first, tile.rows, tile.stride};
 }
 
-template <class T>
-SIMT_DEVICE void load_queries_tile(const MatrixView& view, const Tile& tile, const BlockPlace& at) {
-    std::int64_t column = 0;
-    for (const ScorePart& part : view.parts) {
-        const PlaneRows rows = plane_at(part.query, 0, 0, part.width, format_of(view.element));
-        if (part.width > 0) {
-            load_tile<T>(columns_from(tile, column), rows, at.first_head, at.first_head + at.heads);
-        }
-        column += part.width;
+template <class T, bool Converts>
+SIMT_DEVICE void load_query_part(const ScorePart& part, const Tile& columns, Format format,
+                                 const BlockPlace& at) {
+    const PlaneRows rows = plane_at(part.query, 0, 0, part.width, format);
+    const std::int64_t end = at.first_head + at.heads;
+    if (part.width == 0) {
+        return;
+    }
+    if (Converts && format == Format::bf16) {
+        convert_rows<HalfUnit<Bf16>, T>(columns, rows, at.first_head, end);
+    } else {
+        copy_rows(columns, rows, at.first_head, end);
     }
 }
 
-template <class T>
+/// The keys and values of a tile from slot `first` on. One loop over what there is to load: the
+/// code for every format is there once.
+template <class T, bool Converts>
 SIMT_DEVICE void load_stage(const MatrixView& view, const MatrixTiles& tiles, unsigned stage,
                             const BlockPlace& at, std::int64_t first, std::int64_t value_width) {
     const std::int64_t plane = at.sequence * view.kv_heads + at.kv_head;
-    std::int64_t column = 0;
-    for (const ScorePart& part : view.parts) {
-        if (part.width > 0) {
-            load_tile<T>(columns_from(tiles.keys(stage), column),
-                         plane_at(part.key, plane, view.slots, part.width, view.key_format), first,
-                         at.end);
+    SIMT_UNROLL_BY(1)
+    for (int i = 0; i < 3; ++i) {
+        const bool value = i == 2;
+        const void* const from = value ? view.values : i == 0 ? view.score.key : view.rope.key;
+        const std::int64_t width = value    ? value_width
+                                   : i == 0 ? view.score.width
+                                            : view.rope.width;
+        const Tile tile = value ? tiles.values(stage)
+                                : columns_from(tiles.keys(stage), i == 0 ? 0 : view.score.width);
+        const Format format = value ? view.value_format : view.key_format;
+        if (from != nullptr && width > 0) {
+            load_tile<T, Converts>(tile, plane_at(from, plane, view.slots, width, format), first,
+                                   at.end);
         }
-        column += part.width;
-    }
-    if (view.values != nullptr) {
-        load_tile<T>(tiles.values(stage),
-                     plane_at(view.values, plane, view.slots, value_width, view.value_format),
-                     first, at.end);
     }
     cp_async_commit();
 }
@@ -306,8 +314,8 @@ template <class T, unsigned Groups> struct MatrixWarp {
 
 /// Blocks of 4 · row_tiles warps. Without tensor cores of that kind the kernel is empty, and no
 /// plan chooses it.
-template <class T, unsigned Groups>
-__global__ void __launch_bounds__(kMaxMatrixThreads, 1)
+template <class T, bool Converts, unsigned Groups>
+__global__ void __launch_bounds__(matrix_threads(Converts), 1)
     attend_matrix(MatrixView view, MatrixShape shape, SplitShape split, float log2_scale,
                   float* partials) {
 #if defined(KVCALIPER_TENSOR_CORES)
@@ -325,27 +333,33 @@ __global__ void __launch_bounds__(kMaxMatrixThreads, 1)
     MatrixWarp<T, Groups> warp;
     warp.start();
     if (at.begin < at.end) {
-        load_queries_tile<T>(view, tiles.queries, at);
-        load_stage<T>(view, tiles, 0, at, at.begin, shape.value_width);
+        const Format format = format_of(view.element);
+        load_query_part<T, Converts>(view.score, tiles.queries, format, at);
+        load_query_part<T, Converts>(view.rope, columns_from(tiles.queries, view.score.width),
+                                     format, at);
     }
-    unsigned stage = 0;
-    for (std::int64_t first = at.begin; first < at.end; first += shape.tile_tokens) {
-        const std::int64_t next = first + shape.tile_tokens;
-        const unsigned other = shape.stages == 2 ? 1 - stage : stage;
+    const bool ahead = shape.stages == 2; // else a tile is loaded just before it is used
+    unsigned stage = ahead ? 1 : 0;
+    for (std::int64_t first = at.begin - (ahead ? shape.tile_tokens : 0); first < at.end;
+         first += shape.tile_tokens) {
+        const std::int64_t next = first + (ahead ? shape.tile_tokens : 0);
+        const unsigned other = ahead ? 1 - stage : stage;
         cp_async_wait<0>();
-        __syncthreads(); // every copy is there, and nobody uses the other stage any more
-        if (other != stage && next < at.end) {
-            load_stage<T>(view, tiles, other, at, next, shape.value_width);
+        __syncthreads(); // all copies of this tile are there, and nobody uses the other stage
+        if (next < at.end) {
+            load_stage<T, Converts>(view, tiles, other, at, next, shape.value_width);
         }
-        warp.score(tiles.queries, tiles.keys(stage), key_columns, groups);
-        warp.scale(log2_scale, at.end - first, groups, tiles.shares);
-        __syncthreads();
-        warp.weigh(tiles.weights, groups, tiles.shares);
-        __syncthreads();
-        warp.add(tiles.weights, tiles.values(stage), column_groups);
-        if (other == stage && next < at.end) {
+        if (!ahead) {
+            cp_async_wait<0>();
             __syncthreads();
-            load_stage<T>(view, tiles, stage, at, next, shape.value_width);
+        }
+        if (first >= at.begin) {
+            warp.score(tiles.queries, tiles.keys(stage), key_columns, groups);
+            warp.scale(log2_scale, at.end - first, groups, tiles.shares);
+            __syncthreads();
+            warp.weigh(tiles.weights, groups, tiles.shares);
+            __syncthreads();
+            warp.add(tiles.weights, tiles.values(stage), column_groups);
         }
         stage = other;
     }

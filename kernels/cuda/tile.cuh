@@ -227,18 +227,17 @@ SIMT_DEVICE void convert_rows(const Tile& tile, const PlaneRows& plane, std::int
     }
 }
 
-/// A tile for products in T. bf16 ones are chosen only where every plane is bf16 or fp8.
-template <class T>
+/// A tile for products in T of rows that are stored so or, for f16 products, of any other rows but
+/// f32. `Converts` leaves the code for those out where no plane needs it: it takes registers.
+template <class T, bool Converts>
 SIMT_DEVICE void load_tile(const Tile& tile, const PlaneRows& plane, std::int64_t first,
                            std::int64_t end) {
-    constexpr bool f16 = std::is_same_v<T, F16>;
-    if (plane.format == (f16 ? Format::f16 : Format::bf16)) {
-        return copy_rows(tile, plane, first, end);
-    }
-    if constexpr (f16) {
+    if constexpr (Converts) {
         switch (plane.format) {
         case Format::bf16:
             return convert_rows<HalfUnit<Bf16>, T>(tile, plane, first, end);
+        case Format::fp8_e4m3:
+            return convert_rows<Fp8Unit, T>(tile, plane, first, end);
         case Format::q8_0:
             return convert_rows<Q8ZeroUnit, T>(tile, plane, first, end);
         case Format::q4_0:
@@ -251,7 +250,7 @@ SIMT_DEVICE void load_tile(const Tile& tile, const PlaneRows& plane, std::int64_
             break;
         }
     }
-    convert_rows<Fp8Unit, T>(tile, plane, first, end);
+    copy_rows(tile, plane, first, end);
 }
 
 /// Zeros in columns first … end - 1, both multiples of eight, of every row.

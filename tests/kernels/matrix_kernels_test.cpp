@@ -116,7 +116,7 @@ TEST_F(MatrixKernels, EveryLengthAgrees) {
 
 TEST_F(MatrixKernels, KeysAndValuesOfDifferentWidthsAgree) {
     for (const auto& [key, value] : std::initializer_list<std::pair<int, int>>{
-             {192, 128}, {576, 512}, {128, 192}, {64, 512}, {48, 16}, {512, 64}, {80, 112}}) {
+             {192, 128}, {512, 256}, {128, 192}, {64, 512}, {48, 16}, {512, 64}, {80, 112}}) {
         for (const Element element : {Element::f16, Element::bf16}) {
             AttentionView view = attention_view(12, 2, key, 66, element);
             view.value_width = value;
@@ -136,11 +136,7 @@ TEST_F(MatrixKernels, EveryPairOfFormatsAgrees) {
             expect_agrees(in_formats(attention_view(3, 1, 64, 67, Element::bf16), key, value));
         }
     }
-    for (const auto& [key, value] :
-         {std::pair{Format::bf16, Format::fp8_e4m3}, std::pair{Format::fp8_e4m3, Format::bf16}}) {
-        expect_agrees(in_formats(attention_view(6, 2, 80, 50, Element::bf16), key, value));
-    }
-    expect_shapes(74);
+    expect_shapes(72);
 }
 
 constexpr std::pair<Format, Format> kPairs[] = {{Format::q8_0, Format::q8_0},
@@ -188,7 +184,7 @@ TEST_F(MatrixKernels, LatentAttentionAgrees) {
     for (const std::int64_t length : kLengths) {
         expect_agrees(latent_view(16, 512, 64, length));
     }
-    expect_shapes(25);
+    expect_shapes(24);
 }
 
 TEST_F(MatrixKernels, LatentAttentionAgreesForOtherSizes) {
