@@ -70,7 +70,7 @@ class Backend {
 std::unique_ptr<Backend> make_cpu_backend();
 
 /// Throws Error(impossible_here) with a one-line reason where no GPU can be used or the part was
-/// not built.
-std::unique_ptr<Backend> make_cuda_backend();
+/// not built. Without tensor cores it runs what a GPU that lacks them would.
+std::unique_ptr<Backend> make_cuda_backend(bool tensor_cores = true);
 
 } // namespace kvcaliper::kernels

@@ -96,14 +96,15 @@ class Stopwatch {
 
 class CudaBackend final : public Backend {
   public:
-    CudaBackend() : driver_(driver_version()) {
+    explicit CudaBackend(bool tensor_cores) : driver_(driver_version()) {
         require_device();
         simt::check(cudaGetDeviceProperties(&properties_, 0), "asking for the GPU's properties");
         require_kernels(properties_);
         simt::check(cudaStreamCreate(&site_.stream), "creating a stream");
         site_.facts = {properties_.multiProcessorCount,
                        static_cast<std::int64_t>(properties_.sharedMemPerBlockOptin),
-                       10 * properties_.major + properties_.minor};
+                       tensor_cores ? 10 * properties_.major + properties_.minor
+                                    : DeviceFacts{}.compute_capability};
     }
     ~CudaBackend() override { cudaStreamDestroy(site_.stream); }
 
@@ -231,8 +232,8 @@ class CudaBackend final : public Backend {
 
 } // namespace
 
-std::unique_ptr<Backend> make_cuda_backend() {
-    return std::make_unique<CudaBackend>();
+std::unique_ptr<Backend> make_cuda_backend(bool tensor_cores) {
+    return std::make_unique<CudaBackend>(tensor_cores);
 }
 
 } // namespace kvcaliper::kernels

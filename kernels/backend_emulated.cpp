@@ -25,7 +25,8 @@ class EmulatedBackend final : public Backend {
 
     DeviceInfo info() const override {
         return {"emulated",
-                "CUDA kernels on the emulator",
+                "CUDA kernels on the emulator as sm_" +
+                    std::to_string(options_.facts.compute_capability),
                 "",
                 host_bytes(_SC_PHYS_PAGES),
                 host_bytes(_SC_AVPHYS_PAGES),

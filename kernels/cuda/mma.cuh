@@ -133,6 +133,8 @@ SIMT_DEVICE void load_stage(const MatrixView& view, const MatrixTiles& tiles, un
 /// columns, every fourth group of the row.
 template <class T, unsigned Groups> struct MatrixWarp {
     static constexpr unsigned kTokenGroups = 2; ///< of eight tokens, at most, in a tile
+    static constexpr unsigned kWeightParts = static_cast<unsigned>(
+        matrix_weight_parts(std::is_same_v<T, F16> ? Element::f16 : Element::bf16));
 
     float sums[Groups][2][4];
     float scores[kTokenGroups][4];
@@ -202,8 +204,8 @@ template <class T, unsigned Groups> struct MatrixWarp {
         tell(top, shares, [](float a, float b) { return fmaxf(a, b); });
     }
 
-    /// The scores become weights, rounded to T and left for the others; what was summed before is
-    /// scaled. The totals are of the rounded weights, so that a row's weights sum to one.
+    /// The scores become weights, rounded and left for the others; what was summed before is
+    /// scaled.
     SIMT_DEVICE void weigh(const Tile& weights, unsigned groups, const float* shares) {
         float kept[2];
         SIMT_UNROLL
@@ -222,16 +224,27 @@ template <class T, unsigned Groups> struct MatrixWarp {
             SIMT_UNROLL
             for (unsigned half = 0; half < 2; ++half) {
                 if (group < groups) {
-                    const std::uint32_t pair =
-                        packed<T>(weight_of(scores[group][2 * half], largest[half]),
-                                  weight_of(scores[group][2 * half + 1], largest[half]));
-                    total[half] += half_of_pair<T>(pair, 0) + half_of_pair<T>(pair, 1);
-                    *reinterpret_cast<std::uint32_t*>(weights.at(row(half), token(group, groups))) =
-                        pair;
+                    put_weights(weights.at(row(half), token(group, groups)), 32 * groups, half,
+                                weight_of(scores[group][2 * half], largest[half]),
+                                weight_of(scores[group][2 * half + 1], largest[half]));
                 }
             }
         }
         rescale(kept);
+    }
+
+    /// Two weights that lie side by side, and what their rounding leaves `further` columns on. The
+    /// totals are of the rounded ones, so that a row's weights sum to one.
+    SIMT_DEVICE void put_weights(std::uint16_t* to, unsigned further, unsigned half, float first,
+                                 float second) {
+        SIMT_UNROLL
+        for (unsigned i = 0; i < kWeightParts; ++i) {
+            const std::uint32_t pair = packed<T>(first, second);
+            *reinterpret_cast<std::uint32_t*>(to + i * further) = pair;
+            total[half] += half_of_pair<T>(pair, 0) + half_of_pair<T>(pair, 1);
+            first -= half_of_pair<T>(pair, 0);
+            second -= half_of_pair<T>(pair, 1);
+        }
     }
 
     SIMT_DEVICE void rescale(const float (&kept)[2]) {
@@ -248,16 +261,22 @@ template <class T, unsigned Groups> struct MatrixWarp {
         const std::uint16_t* const weight = left(weights);
         const std::uint16_t* const value = values.at(lane % 16, 8 * (lane / 16));
         for (unsigned token = 0; token < values.rows; token += 16) {
-            std::uint32_t a[4];
-            ldmatrix_x4(a, weight + token);
+            std::uint32_t a[kWeightParts][4];
+            SIMT_UNROLL
+            for (unsigned i = 0; i < kWeightParts; ++i) {
+                ldmatrix_x4(a[i], weight + i * values.rows + token);
+            }
             SIMT_UNROLL
             for (unsigned group = 0; group < Groups; ++group) {
                 const unsigned place = part + kMatrixParts * group;
                 if (place < column_groups) {
                     std::uint32_t b[4];
                     ldmatrix_x4_trans(b, value + token * values.stride + 16 * place);
-                    mma_16816<T>(sums[group][0], a, b[0], b[1]);
-                    mma_16816<T>(sums[group][1], a, b[2], b[3]);
+                    SIMT_UNROLL
+                    for (unsigned i = 0; i < kWeightParts; ++i) {
+                        mma_16816<T>(sums[group][0], a[i], b[0], b[1]);
+                        mma_16816<T>(sums[group][1], a[i], b[2], b[3]);
+                    }
                 }
             }
         }
