@@ -4,6 +4,7 @@
 #include "kernels/simt/crew.h"
 #include "kernels/simt/race_watch.h"
 #include "kernels/simt/turns.h"
+#include "kernels/simt/warp_matrix_emulated.h"
 #include "kernels/simt/write_log.h"
 
 #include <array>
@@ -147,6 +148,7 @@ void Emulator::start_block() {
     barriers_ = 0;
     turns_.deal(warp_turns_, warps.size());
     turns_.deal(lane_turns_, 32);
+    forget_async_copies(live_);
 }
 
 void Emulator::run_block() {

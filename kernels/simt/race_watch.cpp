@@ -9,6 +9,8 @@
 
 // Of the sanitizer's runtime, in no header of it.
 extern "C" {
+void __tsan_read_range(void* address, unsigned long bytes);  // NOLINT(bugprone-reserved-identifier)
+void __tsan_write_range(void* address, unsigned long bytes); // NOLINT(bugprone-reserved-identifier)
 void AnnotateIgnoreReadsBegin(const char* file, int line);
 void AnnotateIgnoreReadsEnd(const char* file, int line);
 void AnnotateIgnoreWritesBegin(const char* file, int line);
@@ -46,6 +48,14 @@ void release(const void* tag) {
 
 void acquire(const void* tag) {
     __tsan_acquire(const_cast<void*>(tag));
+}
+
+void reads(const void* address, std::size_t bytes) {
+    __tsan_read_range(const_cast<void*>(address), bytes);
+}
+
+void writes(void* address, std::size_t bytes) {
+    __tsan_write_range(address, bytes);
 }
 
 Pause::Pause() {

@@ -6,6 +6,8 @@
 // The emulator's own sources are built without the sanitizer: what they note down is nobody's race.
 #pragma once
 
+#include <cstddef>
+
 namespace kvcaliper::simt::watch {
 
 #if defined(KVCALIPER_TSAN)
@@ -25,6 +27,10 @@ void switch_to(void* thread);
 /// What happened before a release happens before whatever follows an acquire of the same tag.
 void release(const void* tag);
 void acquire(const void* tag);
+
+/// Accesses of the running thread that a source of the emulator makes for it.
+void reads(const void* address, std::size_t bytes);
+void writes(void* address, std::size_t bytes);
 
 /// While one lives, the running thread's accesses count for nothing: the emulator exchanges values
 /// between threads, fills and frees.
@@ -49,6 +55,8 @@ inline void* current_thread() {
 inline void switch_to(void*) {}
 inline void release(const void*) {}
 inline void acquire(const void*) {}
+inline void reads(const void*, std::size_t) {}
+inline void writes(void*, std::size_t) {}
 class Pause {
   public:
     Pause() {} // NOLINT(modernize-use-equals-default): else an unused variable

@@ -18,6 +18,18 @@ kvcaliper_test(simt_offsets_test simt_offsets_test.cpp ${simt_support}
 kvcaliper_test(simt_kernels_test simt_kernels_test.cpp simt_emulated_under_test.cpp ${simt_support}
   LIBRARIES kvcaliper_emulated GTest::gtest_main)
 
+# The tensor cores' kernel, its wrappers apart.
+set(matrix_support ${simt_support} matrix_steps.cpp format_rows.cpp)
+kvcaliper_test(warp_matrix_test warp_matrix_test.cpp
+  LIBRARIES kvcaliper_emulated GTest::gtest_main)
+kvcaliper_test(attention_core_test attention_core_test.cpp
+  LIBRARIES kvcaliper_launch_plan GTest::gtest_main)
+kvcaliper_test(matrix_kernels_test
+  matrix_kernels_test.cpp matrix_emulated_under_test.cpp ${matrix_support}
+  LIBRARIES kvcaliper_emulated kvcaliper::kernels kvcaliper_cuda kvcaliper::core GTest::gtest_main)
+kvcaliper_test(matrix_orders_test matrix_orders_test.cpp ${matrix_support}
+  LIBRARIES kvcaliper_emulated kvcaliper::kernels kvcaliper_cuda kvcaliper::core GTest::gtest_main)
+
 # The state layers' steps: on the emulator, and on every build of the CPU backend's loops.
 set(state_support ${simt_support} state_steps.cpp)
 kvcaliper_test(state_kernels_test
@@ -41,6 +53,10 @@ target_compile_definitions(shape_sweep_test PRIVATE KVCALIPER_HAVE_EMULATED)
 kvcaliper_test(cuda_kernels_test simt_kernels_test.cpp simt_cuda_under_test.cpp ${simt_support}
   LIBRARIES kvcaliper_cuda GTest::gtest_main)
 target_compile_definitions(cuda_kernels_test PRIVATE SimtKernels=CudaKernels)
+kvcaliper_test(cuda_matrix_kernels_test
+  matrix_kernels_test.cpp matrix_cuda_under_test.cpp ${matrix_support}
+  LIBRARIES kvcaliper::kernels kvcaliper_cuda kvcaliper::core GTest::gtest_main)
+target_compile_definitions(cuda_matrix_kernels_test PRIVATE MatrixKernels=CudaMatrixKernels)
 kvcaliper_test(cuda_state_kernels_test
   state_kernels_test.cpp simt_cuda_under_test.cpp ${state_support}
   LIBRARIES kvcaliper_cuda GTest::gtest_main)

@@ -28,6 +28,7 @@ inline const BackendCase backends[] = {
     {"cpu", [] { return make_cpu_backend(); }},
 #if defined(KVCALIPER_HAVE_EMULATED)
     {"emulated", [] { return make_emulated_backend(); }},
+    {"emulated_tensor_cores", [] { return make_emulated_tensor_backend(); }},
 #endif
 };
 
