@@ -9,8 +9,10 @@
 
 // Of the sanitizer's runtime, in no header of it.
 extern "C" {
-void __tsan_read_range(void* address, unsigned long bytes);  // NOLINT(bugprone-reserved-identifier)
-void __tsan_write_range(void* address, unsigned long bytes); // NOLINT(bugprone-reserved-identifier)
+// NOLINTBEGIN(bugprone-reserved-identifier)
+void __tsan_read_range_pc(void* address, unsigned long bytes, void* caller);
+void __tsan_write_range_pc(void* address, unsigned long bytes, void* caller);
+// NOLINTEND(bugprone-reserved-identifier)
 void AnnotateIgnoreReadsBegin(const char* file, int line);
 void AnnotateIgnoreReadsEnd(const char* file, int line);
 void AnnotateIgnoreWritesBegin(const char* file, int line);
@@ -50,12 +52,12 @@ void acquire(const void* tag) {
     __tsan_acquire(const_cast<void*>(tag));
 }
 
-void reads(const void* address, std::size_t bytes) {
-    __tsan_read_range(const_cast<void*>(address), bytes);
+void reads(const void* address, std::size_t bytes, void* caller) {
+    __tsan_read_range_pc(const_cast<void*>(address), bytes, caller);
 }
 
-void writes(void* address, std::size_t bytes) {
-    __tsan_write_range(address, bytes);
+void writes(void* address, std::size_t bytes, void* caller) {
+    __tsan_write_range_pc(address, bytes, caller);
 }
 
 Pause::Pause() {

@@ -28,9 +28,10 @@ void switch_to(void* thread);
 void release(const void* tag);
 void acquire(const void* tag);
 
-/// Accesses of the running thread that a source of the emulator makes for it.
-void reads(const void* address, std::size_t bytes);
-void writes(void* address, std::size_t bytes);
+/// Accesses that a source of the emulator makes for the running thread, called from `caller` in the
+/// kernel (__builtin_return_address(0)).
+void reads(const void* address, std::size_t bytes, void* caller);
+void writes(void* address, std::size_t bytes, void* caller);
 
 /// While one lives, the running thread's accesses count for nothing: the emulator exchanges values
 /// between threads, fills and frees.
@@ -55,8 +56,8 @@ inline void* current_thread() {
 inline void switch_to(void*) {}
 inline void release(const void*) {}
 inline void acquire(const void*) {}
-inline void reads(const void*, std::size_t) {}
-inline void writes(void*, std::size_t) {}
+inline void reads(const void*, std::size_t, void*) {}
+inline void writes(void*, std::size_t, void*) {}
 class Pause {
   public:
     Pause() {} // NOLINT(modernize-use-equals-default): else an unused variable

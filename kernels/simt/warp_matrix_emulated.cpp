@@ -120,10 +120,10 @@ AsyncGroups& groups_of_this_thread() {
     return groups_of_block()[threadIdx.x];
 }
 
-void land(const AsyncCopy& copy) {
-    watch::writes(copy.to, kCopyBytes);
+void land(const AsyncCopy& copy, void* caller) {
+    watch::writes(copy.to, kCopyBytes, caller);
     if (copy.exists) {
-        watch::reads(copy.from, kCopyBytes);
+        watch::reads(copy.from, kCopyBytes, caller);
     }
     const watch::Pause pause;
     if (copy.exists) {
@@ -142,7 +142,7 @@ void multiply_matrices(MatrixType type, MatrixProduct& own, const Place& place) 
 
 void load_matrices(bool transposed, MatrixLoad& own, const Place& place) {
     require_aligned(own.row, "ldmatrix", place);
-    watch::reads(own.row, kCopyBytes); // 8 numbers of 16 bits
+    watch::reads(own.row, kCopyBytes, __builtin_return_address(0)); // 8 numbers of 16 bits
     warp_operation(transposed ? "ldmatrix_x4_trans" : "ldmatrix_x4", 0xffffffffu, &own,
                    transposed ? &combine_load<true> : &combine_load<false>, place);
 }
@@ -166,7 +166,7 @@ void land_async_groups(std::size_t but_last) {
     AsyncGroups& groups = groups_of_this_thread();
     while (groups.size() > but_last + 1) { // the open group is none
         for (const AsyncCopy& copy : groups.front()) {
-            land(copy);
+            land(copy, __builtin_return_address(0));
         }
         const watch::Pause pause;
         groups.pop_front();

@@ -3,7 +3,7 @@
 // threads and blocks, accesses out of bounds, 32-bit offsets. Each report must name the planted
 // lines, which are marked and found by `line_of`. What the emulator reports on its own is in
 // simt_emulator_test.cpp.
-#include "kernels/simt/portable.h"
+#include "kernels/simt/warp_matrix.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -99,6 +99,23 @@ template <bool barrier> __global__ void shuffle_as_fence(int* out) {
 }
 constexpr int kShuffleAsFence = __LINE__ - 2;
 
+/// The copies of a thread have landed for itself alone; a matrix is read by the whole warp.
+template <bool barrier> __global__ void matrix_read_early(int* out) {
+    SIMT_SHARED(std::uint64_t, held, 2 * kThreads);
+    SIMT_SHARED(std::uint64_t, from, 2 * kThreads);
+    from[2 * threadIdx.x] = from[2 * threadIdx.x + 1] = threadIdx.x;
+    cp_async_16(held + 2 * threadIdx.x, from + 2 * threadIdx.x, true);
+    cp_async_commit();
+    cp_async_wait<0>();
+    if (barrier) {
+        __syncthreads();
+    }
+    std::uint32_t rows[4];
+    ldmatrix_x4(rows, held + 2 * (kThreads - 1 - threadIdx.x));
+    store(out + blockIdx.x * kThreads + threadIdx.x, static_cast<int>(rows[0]));
+}
+constexpr int kMatrixReadEarly = __LINE__ - 3;
+
 template <bool apart> __global__ void blocks_write_one_element(int* out) {
     const unsigned row = apart ? blockIdx.x : blockIdx.x / 2;
     store(out + row * kThreads + threadIdx.x, static_cast<int>(blockIdx.x));
@@ -132,6 +149,8 @@ const Race races[] = {
      kLostSyncwarp},
     {"a shuffle taken for a fence", shuffle_as_fence<true>, shuffle_as_fence<false>,
      kShuffleAsFence - 5, kShuffleAsFence, Race::by_thread_sanitizer},
+    {"a matrix read before a __syncthreads", matrix_read_early<true>, matrix_read_early<false>,
+     kMatrixReadEarly - 5, kMatrixReadEarly},
     {"two blocks writing one element", blocks_write_one_element<true>,
      blocks_write_one_element<false>, kOneElement, kOneElement, Race::by_emulator},
     {"a block reading what another writes", block_reads_its_neighbour<true>,
