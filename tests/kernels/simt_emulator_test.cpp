@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The emulator itself: that it computes what CUDA promises, and that it reports the mistakes it is
-// there to find, with the line they are on. The planted lines are marked and found by `line_of`.
+// there to find, with the line they are on, which a constant in front of each kernel counts to.
 #include "kernels/simt/portable.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bugs planted in kernels that only a sanitizer or a comparison of orders can show: races between
 // threads and blocks, accesses out of bounds, 32-bit offsets. Each report must name the planted
-// lines, which are marked and found by `line_of`. What the emulator reports on its own is in
-// simt_emulator_test.cpp.
+// lines, which the constant behind each kernel counts back to. What the emulator reports on its own
+// is in simt_emulator_test.cpp.
 #include "kernels/simt/warp_matrix.h"
 
 #include <gmock/gmock.h>
