@@ -149,7 +149,7 @@ TEST(Safetensors, OneFileOrACompleteSetOfParts) {
     folder.write("consolidated.safetensors", safetensors(two_tensors, 300));
     EXPECT_EQ(folder.weights().total.bytes(), Bytes(300));
     fs::remove(folder.path("model.safetensors"));
-    EXPECT_THAT(error_of([&] { folder.weights(); }), HasSubstr("no parameter formula"));
+    EXPECT_THAT(error_of([&] { folder.weights(); }), HasSubstr("with --weights SIZE"));
     folder.write("model-00001-of-00002.safetensors", safetensors(two_tensors, 300));
     EXPECT_THAT(error_of([&] { folder.weights(); }),
                 HasSubstr("model-00002-of-00002.safetensors: expected a regular file, found no "
