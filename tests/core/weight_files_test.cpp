@@ -158,6 +158,16 @@ TEST(Safetensors, OneFileOrACompleteSetOfParts) {
     EXPECT_EQ(folder.weights().total.bytes(), Bytes(600));
 }
 
+TEST(Safetensors, AConfigNamedWithoutItsFolder) {
+    const Folder folder;
+    folder.write_config();
+    folder.write("one.safetensors", safetensors(two_tensors, 300));
+    const fs::path before = fs::current_path();
+    fs::current_path(folder.path());
+    EXPECT_EQ(weights_of(*load_model("config.json"), "auto").total.bytes(), Bytes(300));
+    fs::current_path(before);
+}
+
 TEST(Safetensors, FilesThatNoIndexExplainsAreNotSummed) {
     const Folder folder;
     folder.write("config.json", R"({"model_type": "llama", "num_hidden_layers": 1,
