@@ -4,6 +4,7 @@
 
 #include "core/estimate.h"
 #include "core/json_value.h"
+#include "core/model_config.h"
 
 #include <string>
 #include <vector>
@@ -33,8 +34,14 @@ std::string user_folder();
 /// All bundled models, by name. Throws Error for a file that can not be read.
 std::vector<CatalogEntry> bundled_models();
 
-/// Reads MODEL: a path to a config.json, a folder, "-", or a bundled name (a near miss is
-/// suggested).
+/// Finds the config of MODEL: a path to a config.json, a folder, "-", or a bundled name (a near miss
+/// is suggested). Throws Error.
+ConfigFile find_config(const std::string& model);
+
+/// Reads a config, be it a file's or not. Throws Error with the path it names.
+ModelPtr make_model(const ConfigFile& config);
+
+/// Both: reads MODEL.
 ModelPtr load_model(const std::string& model);
 
 /// The models of the product's opening comparison, in the order of the story.

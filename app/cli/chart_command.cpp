@@ -22,18 +22,22 @@ void check_file_name(const std::string& file) {
     }
 }
 
+/// A study of the window carries its own settings; those that are written here stand over them.
+bool is_study(const std::string& model) {
+    return ends_with(model, ".kvstudy.json");
+}
+
 std::vector<std::string> chart_arguments(const Options& options) {
     const Settings& settings = options.settings;
-    std::vector<std::string> arguments{"--chart", options.chart_file,
-                                       "--kind",  options.chart_kind,
-                                       "--theme", options.chart_theme,
-                                       "-c",      std::to_string(settings.context.count()),
-                                       "-n",      std::to_string(settings.sequences)};
+    std::vector<std::string> arguments{"--chart", options.chart_file, "--kind", options.chart_kind,
+                                       "--theme", options.chart_theme};
     const auto add = [&](const char* name, const std::string& value, const std::string& usual) {
         if (value != usual) {
             arguments.insert(arguments.end(), {name, value});
         }
     };
+    add("-c", options.context_given ? std::to_string(settings.context.count()) : "", "");
+    add("-n", options.sequences_given ? std::to_string(settings.sequences) : "", "");
     add("--k", settings.k_format, "auto");
     add("--v", settings.v_format, "auto");
     add("--size", options.chart_size, "");
@@ -47,7 +51,9 @@ std::vector<std::string> chart_arguments(const Options& options) {
 int chart_command(const Options& options, Io& io) {
     check_file_name(options.chart_file);
     for (const std::string& model : options.models) {
-        estimate(load_model(model), options.settings); // errors are this command's, in its words
+        if (!is_study(model)) {
+            estimate(load_model(model), options.settings); // errors in this command's words
+        }
     }
     const std::string program = find_program("KVCALIPER_GUI", "kvcaliper-gui");
     const int code = run_child(program, chart_arguments(options), "",

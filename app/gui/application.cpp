@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/command_line.h"
 
+#include "app/gui/autosave.h"
 #include "app/gui/main_window.h"
+#include "app/gui/study_session.h"
 #include "app/gui/text.h"
 #include "core/error.h"
 #include "core/report.h"
@@ -42,9 +44,8 @@ int run_window(QApplication& application, const Options& options) {
     MainWindow window;
     window.restoreSettings();
     window.showTab(options.tab);
-    if (!options.models.isEmpty()) {
-        window.study().setModels(options.models);
-    }
+    start_study(window.session(), options);
+    window.keepAutosave(Autosave::usualFolder());
     window.show();
     return application.exec();
 }

@@ -5,6 +5,7 @@
 #include "app/gui/chart_export.h"
 #include "app/gui/log_slider.h"
 #include "app/gui/main_window.h"
+#include "app/gui/study_session.h"
 #include "app/gui/text.h"
 #include "core/error.h"
 #include "core/report.h"
@@ -13,8 +14,8 @@
 #include <QCoreApplication>
 #include <QPixmap>
 #include <QRegularExpression>
-#include <QUndoStack>
 
+#include <algorithm>
 #include <string_view>
 
 namespace kvcaliper::gui {
@@ -28,7 +29,7 @@ void add_options(QCommandLineParser& parser) {
         "KV cache memory of language models, in a window. Without --chart and --screenshot the "
         "window opens."));
     parser.addPositionalArgument(QStringLiteral("MODEL"),
-                                 QStringLiteral("config.json, folder or bundled name"),
+                                 QStringLiteral("config.json, folder or bundled name, or one study file"),
                                  QStringLiteral("[MODEL…]"));
     const auto add = [&](const QStringList& names, const char* help, const char* value = "") {
         parser.addOption({names, QString::fromUtf8(help), QString::fromUtf8(value)});
@@ -80,13 +81,15 @@ QString one_of(const QString& option, const QString& written, const QStringList&
     return written;
 }
 
-Settings read_settings(const QCommandLineParser& parser) {
-    Settings settings;
+void read_settings(Options& options, const QCommandLineParser& parser) {
+    Settings& settings = options.settings;
     if (parser.isSet(QStringLiteral("context"))) {
+        options.given << QStringLiteral("context");
         settings.context = Tokens(
             parse_number(QStringLiteral("context"), parser.value(QStringLiteral("context"))));
     }
     if (parser.isSet(QStringLiteral("sequences"))) {
+        options.given << QStringLiteral("sequences");
         settings.sequences =
             parse_number(QStringLiteral("sequences"), parser.value(QStringLiteral("sequences")));
     }
@@ -95,6 +98,7 @@ Settings read_settings(const QCommandLineParser& parser) {
         if (!parser.isSet(option)) {
             continue;
         }
+        options.given << option;
         const std::string format = utf8(parser.value(option));
         (name[0] == 'k' ? settings.k_format : settings.v_format) = format;
         if (option == QLatin1String("kv")) {
@@ -102,7 +106,6 @@ Settings read_settings(const QCommandLineParser& parser) {
         }
     }
     resolve_formats(settings, ModelPlan{}); // an unknown format is found here
-    return settings;
 }
 
 void read_looks(Options& options, const QCommandLineParser& parser) {
@@ -143,18 +146,30 @@ Options::Task read_task(Options& options, const QCommandLineParser& parser) {
     return Options::Task::window;
 }
 
-/// The study the options describe. A model that has no answer is an error here, not a row.
-void fill_study(Study& study, const Options& options) {
-    if (options.models.isEmpty()) {
-        open_seed(study);
-    } else {
-        study.setModels(options.models);
+void throw_if(const std::optional<QString>& problem) {
+    if (problem) {
+        throw Error(utf8(*problem));
     }
-    study.setContext(options.settings.context);
-    study.setSequences(options.settings.sequences);
-    study.setKFormat(text(options.settings.k_format));
-    study.setVFormat(text(options.settings.v_format));
-    study.undoStack()->clear();
+}
+
+/// Settings of the command line over those of the study, as a part of its start.
+void apply_given(Study& study, const Options& options) {
+    if (options.given.isEmpty()) {
+        return;
+    }
+    StudyState state = study.state();
+    const auto given = [&](const char* name) { return options.given.contains(QLatin1String(name)); };
+    const Settings& wanted = options.settings;
+    Settings& settings = state.settings;
+    settings.context = given("context") ? wanted.context : settings.context;
+    settings.sequences = given("sequences") ? wanted.sequences : settings.sequences;
+    settings.k_format = given("k") || given("kv") ? wanted.k_format : settings.k_format;
+    settings.v_format = given("v") || given("kv") ? wanted.v_format : settings.v_format;
+    study.reset(state);
+}
+
+/// A model that has no answer is an error without a window, not a row.
+void require_answers(const Study& study) {
     for (const StudyRow& row : study.rows()) {
         if (!row.error.isEmpty()) {
             throw Error(utf8(row.model ? row.id + QStringLiteral(": ") + row.error : row.error));
@@ -169,15 +184,10 @@ ChartData make_chart(const Study& study, const QString& kind) {
     return kind == QLatin1String("layers") ? layers_chart(study) : per_token_chart(study);
 }
 
-void throw_if(const std::optional<QString>& problem) {
-    if (problem) {
-        throw Error(utf8(*problem));
-    }
-}
-
 void make_screenshot(const Options& options) {
     MainWindow window;
-    fill_study(window.study(), options);
+    start_study(window.session(), options);
+    require_answers(window.study());
     window.showTab(options.tab);
     window.resize(options.size.value_or(QSize(1280, 800)));
     window.show();
@@ -204,9 +214,26 @@ Options parse_options(const QStringList& arguments) {
     Options options;
     options.task = read_task(options, parser);
     options.models = parser.positionalArguments();
-    options.settings = read_settings(parser);
+    read_settings(options, parser);
     read_looks(options, parser);
     return options;
+}
+
+void start_study(StudySession& session, const Options& options) {
+    const QStringList& models = options.models;
+    if (std::any_of(models.begin(), models.end(), is_study_file)) {
+        if (models.size() > 1) {
+            throw Error("expected one study file alone, found " + std::to_string(models.size()) +
+                        " files and models");
+        }
+        throw_if(session.open(models.front()));
+    } else {
+        StudyState state = seed_state();
+        state.models = models.isEmpty() ? state.models : models;
+        state.models.removeDuplicates();
+        session.startNew(state);
+    }
+    apply_given(session.study(), options);
 }
 
 void run_headless(const Options& options) {
@@ -215,7 +242,9 @@ void run_headless(const Options& options) {
         return;
     }
     Study study;
-    fill_study(study, options);
+    StudySession session(study);
+    start_study(session, options);
+    require_answers(study);
     const bool dark = options.theme == AppTheme::dark;
     const ChartData data = make_chart(study, options.kind);
     throw_if(export_chart(data, dark ? dark_chart_theme() : light_chart_theme(),

@@ -13,6 +13,15 @@ namespace kvcaliper {
 /// Steps 1 and 2 of reading a model. Throws Error with file, pointer, expected and found.
 ModelPlan plan_model(const ConfigFile& config);
 
+struct Architecture;
+
+/// Where a config keeps its language model, and the table's row it is read with.
+struct TextConfigPlace {
+    std::string pointer; ///< "" or "/text_config": keys of objects in objects
+    const Architecture* row = nullptr;
+};
+TextConfigPlace text_config_place(const ConfigFile& config);
+
 /// A row of the architecture table, for `list architectures`.
 struct ArchitectureInfo {
     std::string model_type;
