@@ -34,8 +34,8 @@ std::string user_folder();
 /// All bundled models, by name. Throws Error for a file that can not be read.
 std::vector<CatalogEntry> bundled_models();
 
-/// Finds the config of MODEL: a path to a config.json, a folder, "-", or a bundled name (a near miss
-/// is suggested). Throws Error.
+/// Finds the config of MODEL: a path to a config.json, a folder, "-", or a bundled name (a near
+/// miss is suggested). Throws Error.
 ConfigFile find_config(const std::string& model);
 
 /// Reads a config, be it a file's or not. Throws Error with the path it names.

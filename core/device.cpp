@@ -141,6 +141,17 @@ std::vector<Device> read_devices(const std::string& file) {
     return devices;
 }
 
+/// Names that go on where `name` ends ("h100-80 or h100-nvl-94" for "h100"), else the nearest one.
+std::string near_names(const std::string& name, const std::vector<std::string>& names) {
+    std::string longer;
+    for (const std::string& one : names) {
+        if (!name.empty() && one.starts_with(name)) {
+            longer += (longer.empty() ? "" : " or ") + one;
+        }
+    }
+    return longer.empty() ? nearest_word(name, names) : longer;
+}
+
 std::string bundled_file() {
     return (fs::path(data_folder()) / "gpus.json").string();
 }
@@ -184,7 +195,7 @@ Device find_device(const std::string& name) {
         }
         names.push_back(device.name);
     }
-    const std::string near = nearest_word(name, names);
+    const std::string near = near_names(name, names);
     throw Error("expected a known GPU (see `list gpus`), found \"" + name + "\"" +
                 (near.empty() ? "" : "; did you mean " + near + "?"));
 }

@@ -5,6 +5,8 @@
 
 #include "core/error.h"
 #include "core/gguf_source.h"
+#include "core/gguf_tensors.h"
+#include "core/units.h"
 
 #include <algorithm>
 #include <bit>
@@ -74,13 +76,28 @@ class HeaderReader {
         return std::move(header_);
     }
 
+    /// What follows the metadata.
+    std::vector<GgufTensor> read_tensors() {
+        const std::uint64_t count = read().tensor_count;
+        key_.reset();
+        in_tensors_ = true;
+        // A tensor is at least a length, a count, one dimension, a type and an offset.
+        expect_at_most(count, max_gguf_tensors, 32, "tensors");
+        std::vector<GgufTensor> tensors;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            tensors.push_back(read_tensor());
+        }
+        return tensors;
+    }
+
   private:
     // ---- bytes --------------------------------------------------------------------------------
 
     std::uint64_t remaining() const { return source_.size() - offset_; }
 
     [[noreturn]] void fail(std::string_view expected, const std::string& found) const {
-        const std::string place = key_ ? "metadata key " + printable(*key_) : "GGUF header";
+        const std::string place =
+            key_ ? (in_tensors_ ? "tensor " : "metadata key ") + printable(*key_) : "GGUF header";
         throw Error(std::string(name_) + ": " + place + ": expected " + std::string(expected) +
                     ", found " + found);
     }
@@ -307,6 +324,44 @@ class HeaderReader {
         }
     }
 
+    // ---- tensors --------------------------------------------------------------------------------
+
+    GgufTensor read_tensor() {
+        GgufTensor tensor;
+        tensor.name = text(max_gguf_key_bytes);
+        key_ = tensor.name;
+        const std::vector<std::int64_t> sides = read_sides();
+        const auto number_of_type = static_cast<std::uint32_t>(number(4));
+        tensor.type = find_ggml_type(number_of_type);
+        if (tensor.type == nullptr) {
+            fail("a known tensor type", std::to_string(number_of_type));
+        }
+        if (sides.front() % tensor.type->elements_per_block != 0) {
+            fail("rows of whole blocks of " + std::to_string(tensor.type->elements_per_block) +
+                     " (" + std::string(tensor.type->name) + ")",
+                 "rows of " + std::to_string(sides.front()));
+        }
+        skip(8); // where its data is
+        tensor.elements = 1;
+        for (const std::int64_t side : sides) {
+            tensor.elements = checked_multiply(tensor.elements, side);
+        }
+        return tensor;
+    }
+
+    /// The extents of a tensor, fastest first: one to four of them, as in ggml.
+    std::vector<std::int64_t> read_sides() {
+        const std::uint64_t dimensions = number(4);
+        if (dimensions < 1 || dimensions > 4) {
+            fail("1 to 4 dimensions", std::to_string(dimensions));
+        }
+        std::vector<std::int64_t> sides;
+        for (std::uint64_t i = 0; i < dimensions; ++i) {
+            sides.push_back(read_unsigned(number(8)));
+        }
+        return sides;
+    }
+
     ByteSource& source_;
     std::string_view name_;
     GgufHeader header_;
@@ -314,7 +369,8 @@ class HeaderReader {
     std::vector<std::byte> window_;
     std::uint64_t window_offset_ = 0;
     std::size_t window_filled_ = 0;
-    std::optional<std::string> key_; ///< the key whose value is being read, for errors
+    std::optional<std::string> key_; ///< the key or tensor that is being read, for errors
+    bool in_tensors_ = false;
     std::unordered_set<std::string> seen_;
     std::size_t kept_ = 0;
 };
@@ -327,6 +383,14 @@ GgufHeader read_gguf_header(const std::string& path) {
 
 GgufHeader read_gguf_header(std::span<const std::byte> bytes, std::string_view name) {
     return HeaderReader(*memory_source(bytes), name).read();
+}
+
+std::vector<GgufTensor> read_gguf_tensors(const std::string& path) {
+    return HeaderReader(*file_source(path), path).read_tensors();
+}
+
+std::vector<GgufTensor> read_gguf_tensors(std::span<const std::byte> bytes, std::string_view name) {
+    return HeaderReader(*memory_source(bytes), name).read_tensors();
 }
 
 } // namespace kvcaliper

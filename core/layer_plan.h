@@ -5,6 +5,7 @@
 
 #include "core/json_value.h"
 #include "core/units.h"
+#include "core/weight_plan.h"
 
 #include <cstdint>
 #include <optional>
@@ -186,6 +187,7 @@ struct ModelPlan {
     std::optional<Tokens> max_context; ///< max_position_embeddings and its other names
     std::vector<LayerPlan> layers;
     std::vector<std::string> notes;
+    WeightPlan weights{}; ///< not part of what the verifier is sent
 };
 
 /// The plan as the verifier's `config`: {"model_type", "layers": [{"kind", dimensions…}]}.

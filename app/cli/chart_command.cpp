@@ -3,6 +3,7 @@
 #include "app/cli/commands.h"
 #include "core/catalog.h"
 #include "core/error.h"
+#include "core/weights.h"
 
 #include <ostream>
 
@@ -29,8 +30,8 @@ bool is_study(const std::string& model) {
 
 std::vector<std::string> chart_arguments(const Options& options) {
     const Settings& settings = options.settings;
-    std::vector<std::string> arguments{"--chart", options.chart_file, "--kind", options.chart_kind,
-                                       "--theme", options.chart_theme};
+    std::vector<std::string> arguments{"--chart",          options.chart_file, "--kind",
+                                       options.chart_kind, "--theme",          options.chart_theme};
     const auto add = [&](const char* name, const std::string& value, const std::string& usual) {
         if (value != usual) {
             arguments.insert(arguments.end(), {name, value});
@@ -41,6 +42,12 @@ std::vector<std::string> chart_arguments(const Options& options) {
     add("--k", settings.k_format, "auto");
     add("--v", settings.v_format, "auto");
     add("--size", options.chart_size, "");
+    if (options.chart_kind == "budget") {
+        add("--gpu", options.fit.gpu, "");
+        add("--engine", settings.engine, "ideal");
+        add("--tp", std::to_string(settings.parallel.tensor), "1");
+        add("--weights", options.fit.weights, "auto");
+    }
     arguments.push_back("--");
     arguments.insert(arguments.end(), options.models.begin(), options.models.end());
     return arguments;
@@ -51,8 +58,14 @@ std::vector<std::string> chart_arguments(const Options& options) {
 int chart_command(const Options& options, Io& io) {
     check_file_name(options.chart_file);
     for (const std::string& model : options.models) {
-        if (!is_study(model)) {
-            estimate(load_model(model), options.settings); // errors in this command's words
+        if (is_study(model)) {
+            continue; // the window's program reads it
+        }
+        // Errors are this command's, in its words.
+        const ModelPtr read = load_model(model);
+        estimate(read, options.settings);
+        if (options.chart_kind == "budget") {
+            weights_of(*read, options.fit.weights);
         }
     }
     const std::string program = find_program("KVCALIPER_GUI", "kvcaliper-gui");

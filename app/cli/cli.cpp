@@ -264,9 +264,14 @@ void add_other_commands(CLI::App& app, Options& options, Command& chosen) {
     chart->add_option("-o,--output", options.chart_file, "FILE.svg, FILE.pdf or FILE.png")
         ->required()
         ->type_name("FILE");
-    chart->add_option("--kind", options.chart_kind, "per-token (default), context or layers")
-        ->check(CLI::IsMember({"per-token", "context", "layers"}))
+    chart
+        ->add_option("--kind", options.chart_kind, "per-token (default), context, layers or budget")
+        ->check(CLI::IsMember({"per-token", "context", "layers", "budget"}))
         ->type_name("NAME");
+    chart->add_option("--gpu", options.fit.gpu, "the device of a budget (default h100-80)")
+        ->type_name("NAME");
+    chart->add_option("--weights", options.fit.weights, "bytes of the weights of a budget")
+        ->type_name("SIZE|auto");
     chart->add_option("--theme", options.chart_theme, "light (default) or dark")
         ->check(CLI::IsMember({"light", "dark"}))
         ->type_name("NAME");
@@ -274,9 +279,9 @@ void add_other_commands(CLI::App& app, Options& options, Command& chosen) {
         ->type_name("WxH");
 
     CLI::App* list = add_command(app, "list", "What is bundled and known", list_command, chosen);
-    list->add_option("WHAT", options.subject, "models, formats, engines or architectures")
+    list->add_option("WHAT", options.subject, "models, gpus, formats, engines or architectures")
         ->required()
-        ->check(CLI::IsMember({"models", "formats", "engines", "architectures"}));
+        ->check(CLI::IsMember({"models", "gpus", "formats", "engines", "architectures"}));
     add_output(*list, options.output);
 }
 

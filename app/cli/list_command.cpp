@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "core/architectures/architectures.h"
 #include "core/catalog.h"
+#include "core/device.h"
 #include "core/engines/engine.h"
 
 #include <ostream>
@@ -62,12 +63,37 @@ Table architecture_table_of_types() {
     return table;
 }
 
+Table device_table() {
+    Table table{{{"name"},
+                 {"device"},
+                 {"vendor"},
+                 {"kind"},
+                 {"memory"},
+                 {"memory_bytes", true},
+                 {"usable_bytes", true},
+                 {"size"},
+                 {"bandwidth_bytes_per_second", true},
+                 {"source"}},
+                {}};
+    for (const Device& device : known_devices()) {
+        table.rows.push_back(
+            {device.name, device.display_name, device.vendor, std::string(to_string(device.kind)),
+             format_bytes(device.memory), std::to_string(device.memory.count()),
+             std::to_string(device.usable.count()), device.nominal ? "nominal" : "driver",
+             std::to_string(device.bandwidth), device.source});
+    }
+    return table;
+}
+
 Table table_of(const std::string& subject) {
     if (subject == "models") {
         return model_table();
     }
     if (subject == "formats") {
         return format_table_of_formats();
+    }
+    if (subject == "gpus") {
+        return device_table();
     }
     return subject == "engines" ? engine_table() : architecture_table_of_types();
 }

@@ -128,6 +128,8 @@ QWidget* BudgetPage::makePlacePart() {
     tensor_->setAccessibleName(tr("Tensor ranks"));
     weights_->setObjectName(QStringLiteral("weights"));
     weights_->setPlaceholderText(tr("auto, or 16 GB"));
+    weights_->setMinimumWidth(
+        weights_->fontMetrics().horizontalAdvance(weights_->placeholderText()) + 24);
     weights_->setMaximumWidth(140);
     weights_label_->setBuddy(weights_);
     connect(device_, &QComboBox::activated, this,
@@ -147,8 +149,10 @@ QWidget* BudgetPage::makePlacePart() {
         layout->addWidget(label);
         layout->addWidget(field);
     };
+    device_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    device_->setMinimumContentsLength(20);
     add(tr("&Device"), device_);
-    add(tr("× "), tensor_);
+    add(tr("×"), tensor_);
     add(tr("En&gine"), engine_);
     layout->addStretch(1);
     layout->addWidget(weights_label_);
@@ -174,7 +178,7 @@ void BudgetPage::fillChoices() {
         engine_->setItemData(engine_->count() - 1, text(engine.meaning), Qt::ToolTipRole);
     }
     for (const int ranks : {1, 2, 4, 8, 16}) {
-        tensor_->addItem(ranks == 1 ? tr("1") : tr("%1, tensor parallel").arg(ranks), ranks);
+        tensor_->addItem(ranks == 1 ? tr("1") : tr("%1 (TP)").arg(ranks), ranks);
     }
 }
 

@@ -166,7 +166,7 @@ std::optional<QString> ClaimsPage::openClaims(const QString& file) {
 
 void ClaimsPage::showResults() {
     std::vector<TextRow> rows;
-    std::size_t consistent = 0;
+    int consistent = 0;
     for (std::size_t i = 0; i < results_.size(); ++i) {
         rows.push_back(table_row(results_[i], i));
         consistent += results_[i].verdict == ClaimVerdict::consistent ? 1 : 0;
@@ -174,15 +174,17 @@ void ClaimsPage::showResults() {
     rows_->setRows(std::move(rows));
     for (int column = 0; column < rows_->columnCount(); ++column) {
         view_->resizeColumnToContents(column);
-        view_->setColumnWidth(column, std::min(view_->columnWidth(column), 300));
+        view_->setColumnWidth(column,
+                              std::min(view_->columnWidth(column), column == 0 ? 240 : 300));
     }
-    summary_->setText(
-        tr("%1 of %2 are consistent as written").arg(consistent).arg(results_.size()));
+    summary_->setText(tr("%1 of %2 are consistent as written")
+                          .arg(consistent)
+                          .arg(static_cast<int>(results_.size())));
     detail_->setHtml(results_.empty() ? QString() : claim_html(results_.front()));
 }
 
 void ClaimsPage::onSelected(const QModelIndex& index) {
-    const auto row = static_cast<std::size_t>(index.data(id_role).toString().toUInt());
+    const auto row = static_cast<std::size_t>(index.data(id_role).toString().toULong());
     if (index.isValid() && row < results_.size()) {
         detail_->setHtml(claim_html(results_[row]));
     }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/command_line.h"
 
+#include "app/gui/budget.h"
 #include "app/gui/chart_builder.h"
 #include "app/gui/chart_export.h"
 #include "app/gui/log_slider.h"
 #include "app/gui/main_window.h"
 #include "app/gui/study_session.h"
 #include "app/gui/text.h"
+#include "core/engines/engine.h"
 #include "core/error.h"
 #include "core/report.h"
 
@@ -28,17 +30,18 @@ void add_options(QCommandLineParser& parser) {
     parser.setApplicationDescription(QStringLiteral(
         "KV cache memory of language models, in a window. Without --chart and --screenshot the "
         "window opens."));
-    parser.addPositionalArgument(QStringLiteral("MODEL"),
-                                 QStringLiteral("config.json, folder or bundled name, or one study file"),
-                                 QStringLiteral("[MODEL…]"));
+    parser.addPositionalArgument(
+        QStringLiteral("MODEL"),
+        QStringLiteral("config.json, folder or bundled name, or one study file"),
+        QStringLiteral("[MODEL…]"));
     const auto add = [&](const QStringList& names, const char* help, const char* value = "") {
         parser.addOption({names, QString::fromUtf8(help), QString::fromUtf8(value)});
     };
     add({QStringLiteral("chart")}, "write a chart as .svg, .pdf or .png and exit", "FILE");
-    add({QStringLiteral("kind")}, "chart: per-token (default), context or layers", "KIND");
+    add({QStringLiteral("kind")}, "chart: per-token (default), context, layers or budget", "KIND");
     add({QStringLiteral("screenshot")}, "write a picture of the window as .png and exit", "FILE");
-    add({QStringLiteral("tab")}, "page to show: compare (default), context, layers or verify",
-        "TAB");
+    add({QStringLiteral("tab")},
+        "page to show: compare (default), context, layers, budget, claims or verify", "TAB");
     add({QStringLiteral("theme")}, "light, dark or system", "THEME");
     add({QStringLiteral("size")}, "size in pixels, as in 960x540", "WxH");
     add({QStringLiteral("c"), QStringLiteral("context")}, "tokens (default 8192)", "TOKENS");
@@ -46,6 +49,10 @@ void add_options(QCommandLineParser& parser) {
     add({QStringLiteral("kv")}, "format of K and V", "FORMAT");
     add({QStringLiteral("k")}, "format of K", "FORMAT");
     add({QStringLiteral("v")}, "format of V", "FORMAT");
+    add({QStringLiteral("gpu")}, "device of the budget (default h100-80)", "NAME");
+    add({QStringLiteral("engine")}, "engine of the budget (default ideal)", "NAME");
+    add({QStringLiteral("tp")}, "tensor ranks of the budget (default 1)", "N");
+    add({QStringLiteral("weights")}, "bytes of each model's weights (default auto)", "SIZE");
     add({QStringLiteral("h"), QStringLiteral("help")}, "show this help");
     add({QStringLiteral("version")}, "show the version");
 }
@@ -81,15 +88,13 @@ QString one_of(const QString& option, const QString& written, const QStringList&
     return written;
 }
 
-void read_settings(Options& options, const QCommandLineParser& parser) {
-    Settings& settings = options.settings;
+Settings read_settings(const QCommandLineParser& parser) {
+    Settings settings;
     if (parser.isSet(QStringLiteral("context"))) {
-        options.given << QStringLiteral("context");
         settings.context = Tokens(
             parse_number(QStringLiteral("context"), parser.value(QStringLiteral("context"))));
     }
     if (parser.isSet(QStringLiteral("sequences"))) {
-        options.given << QStringLiteral("sequences");
         settings.sequences =
             parse_number(QStringLiteral("sequences"), parser.value(QStringLiteral("sequences")));
     }
@@ -98,7 +103,6 @@ void read_settings(Options& options, const QCommandLineParser& parser) {
         if (!parser.isSet(option)) {
             continue;
         }
-        options.given << option;
         const std::string format = utf8(parser.value(option));
         (name[0] == 'k' ? settings.k_format : settings.v_format) = format;
         if (option == QLatin1String("kv")) {
@@ -106,15 +110,16 @@ void read_settings(Options& options, const QCommandLineParser& parser) {
         }
     }
     resolve_formats(settings, ModelPlan{}); // an unknown format is found here
+    return settings;
 }
 
 void read_looks(Options& options, const QCommandLineParser& parser) {
     const auto value = [&](const char* name) { return parser.value(QLatin1String(name)); };
     const auto is_set = [&](const char* name) { return parser.isSet(QLatin1String(name)); };
     if (is_set("kind")) {
-        options.kind = one_of(
-            QStringLiteral("kind"), value("kind"),
-            {QStringLiteral("per-token"), QStringLiteral("context"), QStringLiteral("layers")});
+        options.kind = one_of(QStringLiteral("kind"), value("kind"),
+                              {QStringLiteral("per-token"), QStringLiteral("context"),
+                               QStringLiteral("layers"), QStringLiteral("budget")});
     }
     if (is_set("tab")) {
         options.tab = one_of(QStringLiteral("tab"), value("tab"), MainWindow::tabNames());
@@ -127,6 +132,40 @@ void read_looks(Options& options, const QCommandLineParser& parser) {
     if (is_set("size")) {
         options.size = parse_size(value("size"));
     }
+}
+
+/// Devices, engines and sizes nobody knows are found here, not in the middle of a chart.
+BudgetState read_budget(const QCommandLineParser& parser, const QStringList& models) {
+    BudgetState budget;
+    const auto value = [&](const char* name) { return parser.value(QLatin1String(name)); };
+    if (parser.isSet(QStringLiteral("gpu"))) {
+        budget.device = text(find_device(utf8(value("gpu"))).name);
+    }
+    if (parser.isSet(QStringLiteral("engine"))) {
+        budget.engine = text(find_engine(utf8(value("engine"))).name);
+    }
+    if (parser.isSet(QStringLiteral("tp"))) {
+        budget.tensor = parse_number(QStringLiteral("tp"), value("tp"));
+    }
+    if (parser.isSet(QStringLiteral("weights")) && value("weights") != QLatin1String("auto")) {
+        parse_bytes(utf8(value("weights")));
+        for (const QString& model : models) {
+            budget.weights.insert(model, value("weights"));
+        }
+    }
+    return budget;
+}
+
+/// Which settings were written, and not left to a study file or to their defaults.
+QStringList given_options(const QCommandLineParser& parser) {
+    QStringList given;
+    for (const char* name :
+         {"context", "sequences", "kv", "k", "v", "gpu", "engine", "tp", "weights"}) {
+        if (parser.isSet(QLatin1String(name))) {
+            given << QLatin1String(name);
+        }
+    }
+    return given;
 }
 
 Options::Task read_task(Options& options, const QCommandLineParser& parser) {
@@ -152,19 +191,29 @@ void throw_if(const std::optional<QString>& problem) {
     }
 }
 
-/// Settings of the command line over those of the study, as a part of its start.
+/// Options of the command line over what the study says, as a part of its start.
 void apply_given(Study& study, const Options& options) {
-    if (options.given.isEmpty()) {
-        return;
-    }
     StudyState state = study.state();
-    const auto given = [&](const char* name) { return options.given.contains(QLatin1String(name)); };
-    const Settings& wanted = options.settings;
-    Settings& settings = state.settings;
-    settings.context = given("context") ? wanted.context : settings.context;
-    settings.sequences = given("sequences") ? wanted.sequences : settings.sequences;
-    settings.k_format = given("k") || given("kv") ? wanted.k_format : settings.k_format;
-    settings.v_format = given("v") || given("kv") ? wanted.v_format : settings.v_format;
+    const auto given = [&](const char* name) {
+        return options.given.contains(QLatin1String(name));
+    };
+    const auto take = [&](bool wanted, auto& target, const auto& value) {
+        target = wanted ? value : target;
+    };
+    take(given("context"), state.settings.context, options.settings.context);
+    take(given("sequences"), state.settings.sequences, options.settings.sequences);
+    take(given("k") || given("kv"), state.settings.k_format, options.settings.k_format);
+    take(given("v") || given("kv"), state.settings.v_format, options.settings.v_format);
+    take(given("gpu"), state.budget.device, options.budget.device);
+    take(given("engine"), state.budget.engine, options.budget.engine);
+    take(given("tp"), state.budget.tensor, options.budget.tensor);
+    if (given("weights")) { // one size for all, as the option says; none is auto
+        const auto& sizes = options.budget.weights;
+        state.budget.weights.clear();
+        for (const QString& model : sizes.isEmpty() ? QStringList() : state.models) {
+            state.budget.weights.insert(model, sizes.first());
+        }
+    }
     study.reset(state);
 }
 
@@ -180,6 +229,9 @@ void require_answers(const Study& study) {
 ChartData make_chart(const Study& study, const QString& kind) {
     if (kind == QLatin1String("context")) {
         return context_chart(study);
+    }
+    if (kind == QLatin1String("budget")) {
+        return budget_chart(study, budget_rows(study));
     }
     return kind == QLatin1String("layers") ? layers_chart(study) : per_token_chart(study);
 }
@@ -214,7 +266,9 @@ Options parse_options(const QStringList& arguments) {
     Options options;
     options.task = read_task(options, parser);
     options.models = parser.positionalArguments();
-    read_settings(options, parser);
+    options.given = given_options(parser);
+    options.settings = read_settings(parser);
+    options.budget = read_budget(parser, options.models);
     read_looks(options, parser);
     return options;
 }
@@ -233,7 +287,9 @@ void start_study(StudySession& session, const Options& options) {
         state.models.removeDuplicates();
         session.startNew(state);
     }
-    apply_given(session.study(), options);
+    if (!options.given.isEmpty()) {
+        apply_given(session.study(), options);
+    }
 }
 
 void run_headless(const Options& options) {

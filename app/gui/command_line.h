@@ -23,7 +23,8 @@ struct Options {
     std::optional<AppTheme> theme;
     std::optional<QSize> size;
     Settings settings;
-    QStringList given; ///< the settings that were written: "context", "sequences", "k", "v"
+    BudgetState budget;
+    QStringList given; ///< names of the options above that were written: "context", "k", "gpu", …
     QStringList models; ///< or one study file
 };
 

@@ -179,19 +179,16 @@ void MainWindow::offerRecovery(const QString& folder) {
         return;
     }
     const QString file = files.front();
-    const QString when =
-        QLocale().toString(QFileInfo(file).lastModified(), QLocale::ShortFormat);
-    notice_->ask(
-        tr("kvcaliper ended on %1 with unsaved edits to a study.").arg(when),
-        {{QStringLiteral("recover"), tr("&Recover them"), [this, file, folder] {
-              recover(file, folder);
-          }},
-         {QStringLiteral("discardRecovery"), tr("&Discard them"),
-          [this, file, folder] {
-              Autosave::discard(file);
-              offerRecovery(folder);
-          }},
-         {QStringLiteral("askLater"), tr("Ask &later"), [] {}}});
+    const QString when = QLocale().toString(QFileInfo(file).lastModified(), QLocale::ShortFormat);
+    notice_->ask(tr("kvcaliper ended on %1 with unsaved edits to a study.").arg(when),
+                 {{QStringLiteral("recover"), tr("&Recover them"),
+                   [this, file, folder] { recover(file, folder); }},
+                  {QStringLiteral("discardRecovery"), tr("&Discard them"),
+                   [this, file, folder] {
+                       Autosave::discard(file);
+                       offerRecovery(folder);
+                   }},
+                  {QStringLiteral("askLater"), tr("Ask &later"), [] {}}});
 }
 
 void MainWindow::recover(const QString& autosave, const QString& folder) {

@@ -19,9 +19,9 @@ JsonValue& object_at(JsonValue& root, std::string_view pointer) {
         const auto end = std::min(pointer.find('/'), pointer.size());
         const std::string_view name = pointer.substr(0, end);
         auto& members = *at->if_object();
-        at = &std::find_if(members.begin(), members.end(),
-                           [&](const auto& member) { return member.first == name; })
-                  ->second;
+        at = &std::find_if(members.begin(), members.end(), [&](const auto& member) {
+                  return member.first == name;
+              })->second;
         pointer.remove_prefix(end);
     }
     return *at;
@@ -138,7 +138,7 @@ void set_pattern(const EditView& view, JsonValue& object, const std::string& key
                  std::int64_t period) {
     const std::int64_t layers = std::ssize(view.plan.layers);
     const bool hybrid = view.row.plan == plan_hybrid;
-    const std::string other = hybrid ? "linear_attention"
+    const std::string other = hybrid                                       ? "linear_attention"
                               : view.row.layout == Layout::no_rope_chunked ? "chunked_attention"
                                                                            : "sliding_attention";
     if (key == "hybrid_layer_pattern") {
@@ -242,8 +242,7 @@ ConfigFile ModelEdit::with(EditField field, std::int64_t value) const {
 ConfigFile editable_copy(const ConfigFile& config, const std::string& name) {
     ConfigFile copy = config;
     const JsonValue* source = config.value.find("_source");
-    const std::string from =
-        source && source->if_string() ? *source->if_string() : config.path;
+    const std::string from = source && source->if_string() ? *source->if_string() : config.path;
     copy.name = name;
     copy.path = name;
     copy.value.set("_name", name);

@@ -21,7 +21,8 @@ enum class EditField {
     head_width,
     window,      ///< tokens; a chunk where the type has chunks
     latent_rank, ///< kv_lora_rank
-    full_every,  ///< every n-th layer is full: 6 is five windowed (or recurrent) layers and a full one
+    full_every,  ///< every n-th layer is full: 6 is five windowed (or recurrent) layers and a full
+                 ///< one
 };
 inline constexpr EditField all_edit_fields[] = {EditField::layers,      EditField::kv_heads,
                                                 EditField::head_width,  EditField::window,

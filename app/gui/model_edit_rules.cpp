@@ -57,10 +57,9 @@ template <typename Dims> const Dims* first_dims(const ModelPlan& plan) {
 }
 
 /// Lists that name layers by number, so that another count would need another list.
-constexpr std::array index_lists = {"attn_layer_indices",    "full_attn_idxs",
-                                    "cross_attention_layers", "local_layer_ids",
-                                    "sliding_window_layers", "kv_source_layer_ids",
-                                    "attention_types",       "index_topk_pattern"};
+constexpr std::array index_lists = {
+    "attn_layer_indices",    "full_attn_idxs",      "cross_attention_layers", "local_layer_ids",
+    "sliding_window_layers", "kv_source_layer_ids", "attention_types",        "index_topk_pattern"};
 
 std::string present_index_list(const ModelConfig& keys) {
     for (const char* key : index_lists) {
@@ -123,8 +122,7 @@ FieldState kv_heads_by_rule(const EditView& view, const AttentionDims& dims) {
     case KvHeads::attn_config_all:
         return view.keys.inner("attn_config")
                    ? grouped_heads(dims, "attn_config/kv_n_heads", dims.kv_heads)
-                   : refuse_with(tr("the config has no attn_config to write it in"),
-                                 dims.kv_heads);
+                   : refuse_with(tr("the config has no attn_config to write it in"), dims.kv_heads);
     }
     return refuse(QString());
 }
@@ -220,8 +218,8 @@ std::vector<bool> full_layers(const ModelPlan& plan) {
     for (const LayerPlan& layer : plan.layers) {
         const LayerPlan& owner =
             layer.shared_with ? plan.layers[static_cast<std::size_t>(*layer.shared_with)] : layer;
-        full.push_back(std::any_of(
-            owner.parts.begin(), owner.parts.end(), [](const LayerPart& part) {
+        full.push_back(
+            std::any_of(owner.parts.begin(), owner.parts.end(), [](const LayerPart& part) {
                 return part.kind == LayerKind::full_attention || part.kind == LayerKind::mla;
             }));
     }
@@ -312,8 +310,8 @@ FieldState latent_rank_state(const EditView& view) {
     const auto* dims = first_dims<LatentDims>(view.plan);
     return dims != nullptr
                ? offer("kv_lora_rank", dims->rank)
-               : refuse(tr("only latent attention (MLA) has one, and %1 has none")
-                            .arg(type_of(view)));
+               : refuse(
+                     tr("only latent attention (MLA) has one, and %1 has none").arg(type_of(view)));
 }
 
 FieldState full_every_state(const EditView& view) {

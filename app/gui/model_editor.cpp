@@ -90,8 +90,8 @@ QString heads_text(std::int64_t heads, std::int64_t most) {
 
 /// "128 KiB → 64 KiB (÷ 2.00)".
 QString change_text(const Figure& before, const Figure& after) {
-    const QString words = QStringLiteral("%1 → %2").arg(bytes_text(before.value()),
-                                                        bytes_text(after.value()));
+    const QString words =
+        QStringLiteral("%1 → %2").arg(bytes_text(before.value()), bytes_text(after.value()));
     const double from = before.value().to_double();
     const double to = after.value().to_double();
     if (from <= 0 || to <= 0 || before.value() == after.value()) {
@@ -159,8 +159,7 @@ void ModelEditor::addRow(EditField field) {
     input->setAccessibleName(without_ampersand(looks.label));
     row.note = words_label("editNote", this);
     row.note->setEnabled(false); // quieter than the values
-    auto* form = qobject_cast<QFormLayout*>(
-        findChild<QScrollArea*>()->widget()->layout());
+    auto* form = qobject_cast<QFormLayout*>(findChild<QScrollArea*>()->widget()->layout());
     form->addRow(looks.label, input);
     form->addRow(row.note);
     rows_.push_back(row);
@@ -218,10 +217,10 @@ void ModelEditor::showRow(const Row& row, const FieldState& state, const FieldSt
                  : row.choice->count() - 1);
     } else {
         const bool special = state.may_be_none || !state.value;
-        row.number->setSpecialValueText(!special              ? QString()
-                                        : !open               ? QStringLiteral("—")
-                                        : state.may_be_none   ? tr("none")
-                                                              : tr("irregular"));
+        row.number->setSpecialValueText(!special            ? QString()
+                                        : !open             ? QStringLiteral("—")
+                                        : state.may_be_none ? tr("none")
+                                                            : tr("irregular"));
         row.number->setRange(special ? 0 : 1, 1'000'000'000);
         row.number->setValue(static_cast<int>(
             std::min<std::int64_t>(state.value.value_or(0), row.number->maximum())));
@@ -242,13 +241,12 @@ void ModelEditor::showHead() {
     if (row == nullptr) {
         head_->setText(tr("Tick a model to edit a copy of it."));
     } else if (originalOf(row->id).isEmpty()) {
-        head_->setText(tr("<b>%1</b><br>A change makes a copy beside it.")
-                           .arg(row->name.toHtmlEscaped()));
+        head_->setText(
+            tr("<b>%1</b><br>A change makes a copy beside it.").arg(row->name.toHtmlEscaped()));
     } else {
         head_->setText(tr("<b>%1</b><br>from %2")
                            .arg(row->name.toHtmlEscaped(),
-                                (original ? original->name : originalOf(row->id))
-                                    .toHtmlEscaped()));
+                                (original ? original->name : originalOf(row->id)).toHtmlEscaped()));
     }
 }
 
@@ -259,12 +257,11 @@ void ModelEditor::showEffect() {
         effect_->clear();
         return;
     }
-    effect_->setText(
-        tr("Uncapped per token: %1<br>Growth per token: %2<br>At %3 tokens: %4")
-            .arg(change_text(original->estimate->uncapped, row->estimate->uncapped),
-                 change_text(original->estimate->growth, row->estimate->growth),
-                 integer_text(study_.settings().context.count()),
-                 change_text(original->estimate->required, row->estimate->required)));
+    effect_->setText(tr("Uncapped per token: %1<br>Growth per token: %2<br>At %3 tokens: %4")
+                         .arg(change_text(original->estimate->uncapped, row->estimate->uncapped),
+                              change_text(original->estimate->growth, row->estimate->growth),
+                              integer_text(study_.settings().context.count()),
+                              change_text(original->estimate->required, row->estimate->required)));
 }
 
 void ModelEditor::change(EditField field, std::int64_t value) {
@@ -308,9 +305,9 @@ std::optional<QString> ModelEditor::saveConfig(const QString& path) const {
 }
 
 void ModelEditor::saveDialog() {
-    const QString path = QFileDialog::getSaveFileName(
-        this, tr("Save the model's config"), QStringLiteral("config.json"),
-        tr("Model configs (*.json)"));
+    const QString path =
+        QFileDialog::getSaveFileName(this, tr("Save the model's config"),
+                                     QStringLiteral("config.json"), tr("Model configs (*.json)"));
     if (path.isEmpty()) {
         return;
     }

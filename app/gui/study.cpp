@@ -147,6 +147,12 @@ void Study::setVFormat(const QString& format) {
     edit(std::move(next), tr("Change V format"), v_field, Merge::no);
 }
 
+void Study::setBudget(const BudgetState& budget) {
+    StudyState next = state_;
+    next.budget = budget;
+    edit(std::move(next), tr("Change the budget"), budget_field, Merge::no);
+}
+
 void Study::setDevice(const QString& name) {
     StudyState next = state_;
     next.budget.device = name;

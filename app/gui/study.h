@@ -91,6 +91,7 @@ class Study : public QObject {
     void setSequences(std::int64_t sequences, Merge merge = Merge::no);
     void setKFormat(const QString& format);
     void setVFormat(const QString& format);
+    void setBudget(const BudgetState& budget);
     void setDevice(const QString& name);
     void setEngine(const QString& name);
     void setTensor(std::int64_t ranks);

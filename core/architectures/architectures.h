@@ -13,6 +13,11 @@ namespace kvcaliper {
 /// Steps 1 and 2 of reading a model. Throws Error with file, pointer, expected and found.
 ModelPlan plan_model(const ConfigFile& config);
 
+/// The weight matrices of a planned model, whose text config is `text` at `pointer`. Never throws
+/// for what the file says: what stands in the way of a formula is in `missing`.
+WeightPlan plan_weights(const ConfigFile& file, const JsonValue& text, const std::string& pointer,
+                        const ModelPlan& plan);
+
 struct Architecture;
 
 /// Where a config keeps its language model, and the table's row it is read with.

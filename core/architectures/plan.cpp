@@ -250,6 +250,7 @@ ModelPlan plan_model(const ConfigFile& file) {
                              " is not known: read as a plain transformer, check it yourself");
     }
     read_layers(config, row, plan);
+    plan.weights = plan_weights(file, *text.object, text.pointer, plan);
     return plan;
 }
 

@@ -16,7 +16,7 @@ _kvcaliper() {
     --backend) COMPREPLY=($(compgen -W "auto cuda cpu" -- "$word")) && return ;;
     --engine) COMPREPLY=($(compgen -W "ideal llama_cpp vllm" -- "$word")) && return ;;
     --gpu) COMPREPLY=($(compgen -W "$(kvcaliper list gpus --csv 2>/dev/null | tail -n +2 | cut -d, -f1)" -- "$word")) && return ;;
-    --kind) COMPREPLY=($(compgen -W "per-token context layers" -- "$word")) && return ;;
+    --kind) COMPREPLY=($(compgen -W "per-token context layers budget" -- "$word")) && return ;;
     --theme) COMPREPLY=($(compgen -W "light dark" -- "$word")) && return ;;
     --output | -o | --record) COMPREPLY=($(compgen -f -- "$word")) && return ;;
     esac
@@ -27,9 +27,9 @@ _kvcaliper() {
     curve) options="$settings $output --from --to --points" ;;
     fit) options="$settings $output --gpu --memory --weights --workspace --utilization --shared-prefix --cartridge --document --training-tokens" ;;
     verify) options="$settings $output --backend --steps --seed --record" ;;
-    chart) options="$settings --output --kind --theme --size --help" ;;
+    chart) options="$settings --output --kind --gpu --weights --theme --size --help" ;;
     claims) options="$output" ;;
-    list) options="models formats engines architectures $output" ;;
+    list) options="models gpus formats engines architectures $output" ;;
     esac
     case $command:$word in
     *:-* | list:*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;

@@ -4,7 +4,7 @@ complete -c kvcaliper -f
 complete -c kvcaliper -n "not __fish_seen_subcommand_from $commands" -a "$commands"
 complete -c kvcaliper -n "__fish_seen_subcommand_from estimate compare curve fit verify chart" -F -a "(kvcaliper list models --csv | tail -n +2 | cut -d, -f1)"
 complete -c kvcaliper -n "__fish_seen_subcommand_from claims" -F -a "seed gallery"
-complete -c kvcaliper -n "__fish_seen_subcommand_from list" -a "models formats engines architectures"
+complete -c kvcaliper -n "__fish_seen_subcommand_from list" -a "models gpus formats engines architectures"
 complete -c kvcaliper -s c -l context -x -d "tokens held per sequence"
 complete -c kvcaliper -s n -l sequences -x -d "sequences held at once"
 for option in kv k v index state conv
@@ -29,5 +29,5 @@ for option in baseline from to points steps seed size
 end
 complete -c kvcaliper -l record -r -F
 complete -c kvcaliper -s o -l output -r -F
-complete -c kvcaliper -l kind -x -a "per-token context layers"
+complete -c kvcaliper -l kind -x -a "per-token context layers budget"
 complete -c kvcaliper -l theme -x -a "light dark"

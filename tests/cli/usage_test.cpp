@@ -59,6 +59,12 @@ TEST(Usage, Lists) {
     EXPECT_THAT(run_cli({"list", "formats", "--csv"}).out, HasSubstr("q8_0,32,34,0,llama.cpp,"));
     EXPECT_THAT(run_cli({"list", "engines"}).out, HasSubstr("ideal"));
     EXPECT_THAT(run_cli({"list", "architectures"}).out, HasSubstr("gpt_oss"));
+    // 81,559 MiB, as nvidia-smi shows them (modal-client pull request 2797).
+    EXPECT_THAT(run_cli({"list", "gpus", "--csv"}).out,
+                HasSubstr("h100-80,NVIDIA H100 SXM 80 GB,NVIDIA,gpu,79.6 GiB,85520809984,"
+                          "85520809984,driver,3350000000000,"));
+    EXPECT_THAT(run_cli({"list", "gpus", "--markdown"}).out, HasSubstr("| h100-80 "));
+    EXPECT_GE(run_cli({"list", "gpus", "--json"}).json().array_at("gpus").size(), 60u);
     const auto models = run_cli({"list", "models", "--json"}).json().array_at("models");
     EXPECT_GE(models.size(), 50u);
 }

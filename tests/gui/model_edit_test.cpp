@@ -64,8 +64,7 @@ TEST(ModelEdit, WindowAndPatternOfGemma) {
     const ConfigFile alternating = gemma.with(EditField::full_every, 2);
     EXPECT_EQ(growth(alternating), "253952"); // 31 full layers
     EXPECT_EQ(growth(gemma.with(EditField::full_every, 1)), "507904");
-    const Estimate half =
-        estimate(make_model(gemma.with(EditField::window, 512)), {});
+    const Estimate half = estimate(make_model(gemma.with(EditField::window, 512)), {});
     EXPECT_EQ(half.constant.value().to_string(), "218103808"); // 52 · 512 · 8192
 }
 
@@ -181,8 +180,8 @@ TEST(ModelEdit, EveryBundledModelTakesWhatItOffers) {
                 }
                 EXPECT_TRUE(shows(plan_model(edited), field, value));
                 // And a file of it says the same.
-                const ConfigFile again{"again", edited.name,
-                                       parse_json(config_text(edited), "again").value, {}};
+                const ConfigFile again{
+                    "again", edited.name, parse_json(config_text(edited), "again").value, {}};
                 EXPECT_EQ(dump_json(to_json(plan_model(again))),
                           dump_json(to_json(plan_model(edited))));
                 ++edits;
@@ -196,7 +195,8 @@ TEST(ModelEdit, ASavedConfigIsReadWithTheSameFigures) {
     const QTemporaryDir folder;
     const ModelEdit gemma(editable_copy(find_config("gemma-3-27b"), "Gemma 3 27B (edited)"));
     const ConfigFile edited = gemma.with(EditField::full_every, 4);
-    const QString path = test::write(folder, "config.json", QByteArray::fromStdString(config_text(edited)));
+    const QString path =
+        test::write(folder, "config.json", QByteArray::fromStdString(config_text(edited)));
     const ModelPtr read = load_model(utf8(path));
     EXPECT_EQ(read->plan.display_name, "Gemma 3 27B (edited)");
     EXPECT_EQ(estimate(read, {}).growth.value().to_string(), "122880"); // 15 · 8192

@@ -126,14 +126,12 @@ TEST_F(Files, DamageIsNamedWithItsPlace) {
     EXPECT_THAT(problem(R"({"kvcaliper_study": 1})"), HasSubstr("/models: expected a list"));
     EXPECT_THAT(problem(R"({"kvcaliper_study": 1, "models": [], "settings": {"context": 0}})"),
                 HasSubstr("/settings/context: expected an integer from 1"));
-    EXPECT_THAT(
-        problem(R"({"kvcaliper_study": 1, "models": [], "settings": {"k_format": "q9"}})"),
-        HasSubstr("/settings/k_format: expected a number format"));
+    EXPECT_THAT(problem(R"({"kvcaliper_study": 1, "models": [], "settings": {"k_format": "q9"}})"),
+                HasSubstr("/settings/k_format: expected a number format"));
     EXPECT_THAT(problem(R"({"kvcaliper_study": 1, "models": [], "budget": []})"),
                 HasSubstr("/budget: expected an object"));
-    EXPECT_THAT(
-        problem(R"({"kvcaliper_study": 1, "models": [], "budget": {"weights": {"a": 1}}})"),
-        HasSubstr("/budget/weights/a: expected a string"));
+    EXPECT_THAT(problem(R"({"kvcaliper_study": 1, "models": [], "budget": {"weights": {"a": 1}}})"),
+                HasSubstr("/budget/weights/a: expected a string"));
     EXPECT_THAT(problem(R"({"kvcaliper_study": 1, "models": [], "configs": {"a": {}}})"),
                 HasSubstr("/configs/a/config: expected a model's config"));
 }

@@ -40,17 +40,25 @@ class RandomEdits {
     Study& study_;
     std::mt19937 random_;
     std::vector<std::function<void()>> edits_{
-        [this] { study_.setModels({model(), model(), model()}); },
+        [this] {
+            study_.setModels({model(), model(), model()});
+        },
         [this] { study_.setTicked(model(), pick(2) == 0); },
         [this] { study_.setBaseline(model()); },
         [this] { study_.setContext(Tokens(number()), merge()); },
         [this] { study_.setSequences(number(), merge()); },
         [this] { study_.setKFormat(format()); },
         [this] { study_.setVFormat(format()); },
-        [this] { study_.setDevice(word({s("h100-80"), s("a100-80"), s("no such device")})); },
-        [this] { study_.setEngine(word({s("ideal"), s("vllm"), s("llama_cpp")})); },
+        [this] {
+            study_.setDevice(word({s("h100-80"), s("a100-80"), s("no such device")}));
+        },
+        [this] {
+            study_.setEngine(word({s("ideal"), s("vllm"), s("llama_cpp")}));
+        },
         [this] { study_.setTensor(number() % 8 + 1); },
-        [this] { study_.setWeights(model(), word({QString(), s("16 GB"), s("2 GiB")})); },
+        [this] {
+            study_.setWeights(model(), word({QString(), s("16 GB"), s("2 GiB")}));
+        },
         [this] {
             study_.setConfig(word({s("Own"), s("Other")}),
                              {QString::fromLatin1(test::width_80_config)
