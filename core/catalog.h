@@ -4,12 +4,13 @@
 
 #include "core/estimate.h"
 #include "core/json_value.h"
-#include "core/model_config.h"
 
 #include <string>
 #include <vector>
 
 namespace kvcaliper {
+
+struct ConfigFile; // model_config.h
 
 /// A bundled model, as much as a list needs. Reading it in full is load_model's business.
 struct CatalogEntry {

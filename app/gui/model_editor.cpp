@@ -108,6 +108,7 @@ ModelEditor::ModelEditor(Study& study, QWidget* parent)
       effect_(words_label("editEffect", this)), problem_(words_label("editProblem", this)),
       reset_(new QPushButton(tr("&Back to the original"), this)),
       save_(new QPushButton(tr("&Save as config.json…"), this)) {
+    setObjectName(QStringLiteral("modelEditor"));
     auto* fields = new QWidget(this);
     auto* form = new QFormLayout(fields);
     form->setContentsMargins(0, 0, 0, 0);

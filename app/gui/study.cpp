@@ -4,6 +4,7 @@
 #include "app/gui/text.h"
 #include "core/catalog.h"
 #include "core/error.h"
+#include "core/model_config.h"
 
 #include <QFileInfo>
 #include <QUndoCommand>
@@ -227,6 +228,7 @@ void Study::forgetChanged(const QMap<QString, StudyConfig>& next) {
 
 void Study::apply(const StudyState& state) {
     forgetChanged(state.configs);
+    const QString origin = state_.configs.value(current_).from; // an undone copy leads back to it
     state_ = state;
     rows_.clear();
     for (const QString& id : state_.models) {
@@ -234,7 +236,8 @@ void Study::apply(const StudyState& state) {
     }
     const QString before = current_;
     if (!state_.models.contains(current_)) {
-        current_ = state_.models.isEmpty() ? QString() : state_.models.first();
+        const QString first = state_.models.isEmpty() ? QString() : state_.models.first();
+        current_ = state_.models.contains(origin) ? origin : first;
     }
     Q_EMIT changed();
     if (current_ != before) {
