@@ -11,6 +11,7 @@
 #include <QApplication>
 #include <QIcon>
 #include <QSettings>
+#include <QTimer>
 
 #include <cstdio>
 #include <exception>
@@ -47,6 +48,8 @@ int run_window(QApplication& application, const Options& options) {
     start_study(window.session(), options);
     window.keepAutosave(Autosave::usualFolder());
     window.show();
+    // Other programs' folders may lie on a slow disk: the window is there first.
+    QTimer::singleShot(0, &window, &MainWindow::listFoundModels);
     return application.exec();
 }
 

@@ -48,6 +48,8 @@ class MainWindow : public QMainWindow {
     void openModels(const QStringList& paths);
     /// Opens a study in this one's place, or models into it; asks first when edits would be lost.
     void openFiles(const QStringList& paths);
+    /// Lists models that other programs keep on this machine beside the bundled ones.
+    void listFoundModels();
     /// Keeps unsaved edits in a folder, and offers those a program left there that has ended.
     void keepAutosave(const QString& folder);
     /// Size, docks and theme as the last window left them.
@@ -88,6 +90,7 @@ class MainWindow : public QMainWindow {
     void exportChart();
     void exportTable();
     void copyTable();
+    void pasteModel();
     void about();
     void updateStatus();
     /// The chart of the page that is seen; none on Claims.

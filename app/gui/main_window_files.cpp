@@ -4,13 +4,18 @@
 
 #include "app/gui/autosave.h"
 #include "app/gui/notice_bar.h"
+#include "app/gui/paste_model.h"
+#include "app/gui/scenario_panel.h"
 #include "app/gui/study_session.h"
 
+#include <QApplication>
+#include <QClipboard>
 #include <QDateTime>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMenu>
 #include <QMessageBox>
+#include <QMimeData>
 #include <QSettings>
 #include <QStatusBar>
 
@@ -75,6 +80,25 @@ void MainWindow::openFiles(const QStringList& paths) {
     }
     if (!paths.isEmpty()) {
         openModels(paths);
+    }
+}
+
+void MainWindow::listFoundModels() {
+    scenario_->addFound(models_on_this_machine(QProcessEnvironment::systemEnvironment()));
+}
+
+void MainWindow::pasteModel() {
+    const QMimeData& clipboard = *QApplication::clipboard()->mimeData();
+    QStringList files;
+    for (const QUrl& url : clipboard.urls()) {
+        if (url.isLocalFile()) {
+            files << url.toLocalFile();
+        }
+    }
+    if (!files.isEmpty()) {
+        openFiles(files);
+    } else if (const auto problem = paste_model(*study_, clipboard.text())) {
+        notice_->say(tr("Not pasted: %1").arg(*problem));
     }
 }
 

@@ -60,6 +60,9 @@ void MainWindow::createEditMenu() {
     named(menu.addAction(tr("&Copy table"), QKeySequence(tr("Ctrl+Shift+C")), this,
                          &MainWindow::copyTable),
           "copyTable");
+    named(menu.addAction(tr("&Paste model"), QKeySequence::Paste, this, &MainWindow::pasteModel),
+          "pasteModel")
+        ->setStatusTip(tr("Add the config.json on the clipboard to the comparison"));
     named(menu.addAction(tr("Edit a copy of the &model"), QKeySequence(tr("Ctrl+M")), this,
                          &MainWindow::showEditor),
           "editModel")

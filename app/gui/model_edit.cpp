@@ -87,11 +87,28 @@ bool is_other_list(std::string_view key) {
     return std::find(others.begin(), others.end(), key) != others.end();
 }
 
+/// Lists that go on behind the last layer, with the draft layers that are not counted.
+bool may_go_on(std::string_view key) {
+    constexpr std::array lists = {"layer_types", "mlp_layer_types", "compress_ratios"};
+    return std::find(lists.begin(), lists.end(), key) != lists.end();
+}
+
+/// The first `before` entries become `after`; those behind them stay.
+void resize_head(JsonValue::Array& list, std::size_t before, std::size_t after) {
+    const auto end = list.begin() + static_cast<std::ptrdiff_t>(before);
+    const JsonValue::Array tail(end, list.end());
+    list.erase(end, list.end());
+    resize(list, after);
+    list.insert(list.end(), tail.begin(), tail.end());
+}
+
 /// Lists with an entry for each of `before` layers get `after` entries.
 void resize_lists(JsonValue& object, std::size_t before, std::size_t after) {
     for (auto& [key, value] : *object.if_object()) {
-        if (auto* list = value.if_array(); list && list->size() == before && !is_other_list(key)) {
-            resize(*list, after);
+        auto* list = value.if_array();
+        if (list && (list->size() == before || (list->size() > before && may_go_on(key))) &&
+            !is_other_list(key)) {
+            resize_head(*list, before, after);
         } else if (key == "sparse_attention_config" && value.is_object()) {
             resize_lists(value, before, after);
         }

@@ -147,7 +147,11 @@ bool has_windows(const ModelPlan& plan) {
 }
 
 /// The n for which exactly every n-th layer is full; none where the layers follow no such rule.
-std::optional<std::int64_t> period_of(const std::vector<bool>& full) {
+std::optional<std::int64_t> period_of(const EditView& view) {
+    std::vector<bool> full = full_layers(view.plan);
+    if (view.row.split == Split::global_heads && !full.empty()) {
+        full.pop_back(); // Gemma 4: full whatever the pattern says
+    }
     const auto first = std::find(full.begin(), full.end(), true);
     const std::int64_t period = first - full.begin() + 1;
     for (std::size_t i = 0; i < full.size(); ++i) {
@@ -179,11 +183,11 @@ FieldState attention_pattern(const EditView& view) {
     }
     return offer(view.row.layout == Layout::hybrid_layer_pattern ? "hybrid_layer_pattern"
                                                                  : "layer_types",
-                 period_of(full_layers(view.plan)));
+                 period_of(view));
 }
 
 FieldState hybrid_pattern(const EditView& view) {
-    const auto value = period_of(full_layers(view.plan));
+    const auto value = period_of(view);
     switch (view.row.attends) {
     case Attends::interval:
         return offer("full_attention_interval", value);
