@@ -71,8 +71,10 @@ class EditCommand : public QUndoCommand {
 
 Study::Study(QObject* parent) : QObject(parent), undo_(new QUndoStack(this)) {}
 
-// The stack's commands refer to this object; they go while it is whole.
+// The stack's commands refer to this object; they go while it is whole. That they go is no undoing:
+// whoever keeps unsaved edits is not to believe there are none.
 Study::~Study() {
+    undo_->blockSignals(true);
     undo_->clear();
 }
 

@@ -94,6 +94,8 @@ TEST_F(Session, SavesUnderANewNameByKeyboard) {
     EXPECT_EQ(read_study_file(path("plan.kvstudy.json")).state.settings.context, Tokens(32768));
     EXPECT_FALSE(window->isWindowModified());
     study().setContext(Tokens(65536));
+    window->activateWindow(); // no window manager gives the focus back
+    ASSERT_TRUE(QTest::qWaitForWindowActive(window.get()));
     QTest::keyClick(window.get(), Qt::Key_S, Qt::ControlModifier); // the same file, unasked
     EXPECT_EQ(read_study_file(path("plan.kvstudy.json")).state.settings.context, Tokens(65536));
 }
@@ -146,6 +148,8 @@ TEST_F(Session, ADroppedStudyIsOpened) {
     ASSERT_FALSE(window->session().save(path("b.kvstudy.json")));
     QMimeData data;
     data.setUrls({QUrl::fromLocalFile(path("a.kvstudy.json"))});
+    QDragEnterEvent enter(QPoint(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window.get(), &enter);
     QDropEvent drop(QPointF(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(window.get(), &drop);
     ASSERT_TRUE(
