@@ -21,9 +21,16 @@ namespace {
 
 using test::s;
 
+/// Shown, and where the keys go.
+void show_active(MainWindow& window) {
+    window.show();
+    window.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+}
+
 TEST(Paste, AConfigBecomesAModelOfTheStudy) {
     MainWindow window;
-    window.show();
+    show_active(window);
     QApplication::clipboard()->setText(s(test::width_80_config));
     QTest::keyClick(&window, Qt::Key_V, Qt::ControlModifier);
     const QString name = s("llama (pasted)");
@@ -40,7 +47,7 @@ TEST(Paste, AConfigBecomesAModelOfTheStudy) {
 
 TEST(Paste, WhatIsNoConfigSaysSo) {
     MainWindow window;
-    window.show();
+    show_active(window);
     for (const char* words : {"not JSON", "[1, 2]", R"({"model_type": "llama"})"}) {
         QApplication::clipboard()->setText(s(words));
         QTest::keyClick(&window, Qt::Key_V, Qt::ControlModifier);

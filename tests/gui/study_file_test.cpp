@@ -117,12 +117,13 @@ TEST_F(Files, PathsStayRelativeToTheStudy) {
 TEST_F(Files, DamageIsNamedWithItsPlace) {
     EXPECT_THAT(problem("{\"kvcaliper_study\": 1, \"models\": [\"gpt2"),
                 AllOf(HasSubstr("bad.kvstudy.json: expected JSON"), HasSubstr("line 1")));
-    EXPECT_THAT(problem("[]"), HasSubstr("expected a JSON object with a study, found array of 0"));
+    EXPECT_THAT(problem("[]"),
+                HasSubstr("expected a JSON object with a study, found an array of 0"));
     EXPECT_THAT(problem("{\"models\": []}"), HasSubstr("/kvcaliper_study: expected the version"));
     EXPECT_THAT(problem("{\"kvcaliper_study\": 2, \"models\": []}"),
                 AllOf(HasSubstr("/kvcaliper_study: expected at most 1"), HasSubstr("newer")));
     EXPECT_THAT(problem(R"({"kvcaliper_study": 1, "models": ["gpt2-xl", 7]})"),
-                HasSubstr("/models/1: expected a name or a path, found number 7"));
+                HasSubstr("/models/1: expected a name or a path, found 7"));
     EXPECT_THAT(problem(R"({"kvcaliper_study": 1})"), HasSubstr("/models: expected a list"));
     EXPECT_THAT(problem(R"({"kvcaliper_study": 1, "models": [], "settings": {"context": 0}})"),
                 HasSubstr("/settings/context: expected an integer from 1"));
