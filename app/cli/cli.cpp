@@ -134,8 +134,7 @@ void add_model(CLI::App& app, Options& options) {
 }
 
 CLI::Option* add_models(CLI::App& app, Options& options) {
-    return app
-        .add_option("MODEL", options.models, "config.json files, folders or bundled names")
+    return app.add_option("MODEL", options.models, "config.json files, folders or bundled names")
         ->required();
 }
 

@@ -88,7 +88,7 @@ QString heads_text(std::int64_t heads, std::int64_t most) {
                            : ModelEditor::tr("%1, grouped").arg(heads);
 }
 
-/// "128 KiB → 64 KiB (÷ 2.00)".
+/// "128 KiB → 64 KiB (÷2.00)".
 QString change_text(const Figure& before, const Figure& after) {
     const QString words =
         QStringLiteral("%1 → %2").arg(bytes_text(before.value()), bytes_text(after.value()));
@@ -97,8 +97,8 @@ QString change_text(const Figure& before, const Figure& after) {
     if (from <= 0 || to <= 0 || before.value() == after.value()) {
         return words;
     }
-    return to < from ? ModelEditor::tr("%1 (÷ %2)").arg(words).arg(from / to, 0, 'f', 2)
-                     : ModelEditor::tr("%1 (× %2)").arg(words).arg(to / from, 0, 'f', 2);
+    return to < from ? ModelEditor::tr("%1 (÷%2)").arg(words).arg(from / to, 0, 'f', 2)
+                     : ModelEditor::tr("%1 (×%2)").arg(words).arg(to / from, 0, 'f', 2);
 }
 
 } // namespace
@@ -258,7 +258,7 @@ void ModelEditor::showEffect() {
         effect_->clear();
         return;
     }
-    effect_->setText(tr("Uncapped per token: %1<br>Growth per token: %2<br>At %3 tokens: %4")
+    effect_->setText(tr("Uncapped per token: %1<br>Growth per token: %2<br>Total at %3: %4")
                          .arg(change_text(original->estimate->uncapped, row->estimate->uncapped),
                               change_text(original->estimate->growth, row->estimate->growth),
                               integer_text(study_.settings().context.count()),

@@ -4,7 +4,16 @@
 #include <QLabel>
 #include <QPushButton>
 
+#include <algorithm>
+
 namespace kvcaliper::gui {
+
+namespace {
+
+constexpr int spacing_around_button = 8;
+constexpr int least_width = 200;
+
+} // namespace
 
 NoticeBar::NoticeBar(QWidget* parent) : QToolBar(tr("Notice"), parent), words_(new QLabel(this)) {
     setObjectName(QStringLiteral("noticeBar"));
@@ -37,7 +46,23 @@ void NoticeBar::ask(const QString& words, const std::vector<Choice>& choices) {
         });
         buttons_.push_back(addWidget(button));
     }
+    fitHeight();
     show();
+}
+
+/// A tool bar asks no label how high it is at a width; without this a line takes the place of four.
+void NoticeBar::fitHeight() {
+    int taken = 0;
+    for (QAction* button : buttons_) {
+        taken += widgetForAction(button)->sizeHint().width() + spacing_around_button;
+    }
+    const int bar = isVisible() ? width() : window()->width();
+    words_->setFixedHeight(words_->heightForWidth(std::max(least_width, bar - taken)));
+}
+
+void NoticeBar::resizeEvent(QResizeEvent* event) {
+    fitHeight();
+    QToolBar::resizeEvent(event);
 }
 
 void NoticeBar::say(const QString& words) {

@@ -29,7 +29,12 @@ class NoticeBar : public QToolBar {
     void say(const QString& words);
     QString words() const;
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
+    void fitHeight();
+
     QLabel* words_;
     std::vector<QAction*> buttons_;
 };

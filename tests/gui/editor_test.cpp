@@ -66,7 +66,7 @@ TEST_F(Editor, AHeadCountMakesACopyBesideTheOriginal) {
     EXPECT_EQ(growth(s("llama-3-8b")), s("131072"));
     EXPECT_EQ(growth(copy), s("65536")); // 4 · 32 layers · 4 KV heads · 128
     const QString effect = child<QLabel>("editEffect")->text();
-    EXPECT_TRUE(effect.contains(s("128 KiB → 64 KiB (÷ 2.00)"))) << utf8(effect);
+    EXPECT_TRUE(effect.contains(s("128 KiB → 64 KiB (÷2.00)"))) << utf8(effect);
     // The next edit goes into the same copy.
     type("editLayers", "16");
     EXPECT_EQ(growth(copy), s("32768"));
