@@ -154,6 +154,10 @@ std::string asked_format(const std::string& format, const NumericFormat& resolve
 
 EngineCommand make_command(const Dialect& dialect, const Deployment& original) {
     EngineCommand result{std::string(dialect.name), {}, {}, {}};
+    if (original.device.vendor == "Apple" && dialect.engine != "llama_cpp") {
+        result.problem = result.engine + " does not run on Metal";
+        return result;
+    }
     const Deployment deployment = as_asked_of(dialect, original);
     std::string k = deployment.settings.k_format;
     std::string v = deployment.settings.v_format;

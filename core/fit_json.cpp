@@ -40,6 +40,7 @@ JsonValue suggestion_json(const Suggestion& suggestion) {
     JsonValue json;
     json.set("change", suggestion.change);
     json.set("option", suggestion.option);
+    json.set("cache_bytes", suggestion.cache.count());
     json.set("headroom_bytes", suggestion.headroom);
     return json;
 }

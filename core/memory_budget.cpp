@@ -99,17 +99,20 @@ Figure usable_figure(const Deployment& deployment, Budget& budget) {
     std::int64_t usable = device.usable.count();
     std::string label = device.usable < device.memory ? "what the system lets a process take"
                                                       : "memory of the device";
+    const auto at_most = [&](std::int64_t bytes, const std::string& why) {
+        if (bytes < usable) {
+            usable = bytes;
+            label = why;
+        }
+    };
     if (engine == "sglang") {
-        usable = std::min(usable, device.memory.count() -
-                                      sglang_outside(device.memory, deployment.settings.parallel));
-        label = "what mem-fraction-static comes to, less than all by activations and graphs";
+        at_most(device.memory.count() - sglang_outside(device.memory, deployment.settings.parallel),
+                "all but what mem-fraction-static leaves to activations and graphs");
     } else if (engine == "llama_cpp") {
-        usable = std::min(usable, device.memory.count() - 1024 * mib);
-        label = "all but the 1,024 MiB of --fit-target";
+        at_most(device.memory.count() - 1024 * mib, "all but the 1,024 MiB of --fit-target");
     } else if (share && share->of == "total") {
-        usable =
-            std::min(usable, floor_of(Ratio(share->permille, 1000) * Ratio(device.memory.count())));
-        label = format_decimal(Ratio(share->permille, 1000), 2) + " of the device's memory";
+        at_most(floor_of(Ratio(share->permille, 1000) * Ratio(device.memory.count())),
+                format_decimal(Ratio(share->permille, 1000), 2) + " of the device's memory");
     }
     return one_term("usable bytes of a device", label, {{"bytes", usable}});
 }

@@ -25,6 +25,7 @@ constexpr NumericFormat formats[] = {
     {"q8_0", 32, 34, 0, "llama.cpp", ""},
     {"q8_1", 32, 36, 0, "llama.cpp", "not offered for caches"},
     {"q6_0", 32, 26, 0, "ik_llama.cpp", ""},
+    {"q8_KV", 32, 32, 8, "ik_llama.cpp", "one scale per row"},
     {"q5_1", 32, 24, 0, "llama.cpp", ""},
     {"q5_0", 32, 22, 0, "llama.cpp", ""},
     {"q4_1", 32, 20, 0, "llama.cpp", ""},
@@ -55,7 +56,7 @@ struct Spelling {
     std::string_view name;
 };
 
-constexpr std::array<Spelling, 12> spellings = {{{"bfloat16", "bf16"},
+constexpr std::array<Spelling, 13> spellings = {{{"bfloat16", "bf16"},
                                                  {"float16", "f16"},
                                                  {"fp16", "f16"},
                                                  {"half", "f16"},
@@ -66,6 +67,7 @@ constexpr std::array<Spelling, 12> spellings = {{{"bfloat16", "bf16"},
                                                  {"q4", "q4_0"},
                                                  {"q5", "q5_0"},
                                                  {"q6", "q6_0"},
+                                                 {"q8_kv", "q8_KV"},
                                                  {"float", "f32"}}};
 
 } // namespace

@@ -40,20 +40,24 @@ std::string pair_option(const FormatPair& pair) {
     return pair.k == pair.v ? "--kv " + pair.k : "--k " + pair.k + " --v " + pair.v;
 }
 
-/// The headroom of a changed deployment; nothing where it does not fit or its engine refuses it.
-std::optional<std::int64_t> fitting_headroom(const Deployment& changed) {
-    try {
-        const Budget budget = make_budget(changed);
-        return budget.fits() ? std::optional(budget.headroom()) : std::nullopt;
-    } catch (const Error&) {
-        return std::nullopt; // not a way out
-    }
+Suggestion suggestion_of(const Budget& budget, std::string change, std::string option) {
+    const Ratio cache = budget.cache.value();
+    return {std::move(change), std::move(option), budget.headroom(),
+            Bytes((cache.numerator() + cache.denominator() - 1) / cache.denominator())};
 }
 
-void add_if_fits(std::vector<Suggestion>& list, const Deployment& changed, std::string change,
+/// True when the change makes it fit; false too where the engine refuses it.
+
+bool add_if_fits(std::vector<Suggestion>& list, const Deployment& changed, std::string change,
                  std::string option) {
-    if (const auto headroom = fitting_headroom(changed)) {
-        list.push_back({std::move(change), std::move(option), *headroom});
+    try {
+        const Budget budget = make_budget(changed);
+        if (budget.fits()) {
+            list.push_back(suggestion_of(budget, std::move(change), std::move(option)));
+        }
+        return budget.fits();
+    } catch (const Error&) {
+        return false; // not a way out
     }
 }
 
@@ -92,10 +96,10 @@ void add_ranks(std::vector<Suggestion>& list, const Deployment& deployment) {
     for (std::int64_t ranks = deployment.settings.parallel.tensor * 2; ranks <= most_ranks;
          ranks *= 2) {
         changed.settings.parallel.tensor = ranks;
-        if (const auto headroom = fitting_headroom(changed)) {
-            list.push_back({format_integer(changed.settings.parallel.ranks()) + " × " +
-                                deployment.device.display_name + ", tensor parallel",
-                            "--tp " + std::to_string(ranks), *headroom});
+        if (add_if_fits(list, changed,
+                        format_integer(changed.settings.parallel.ranks()) + " × " +
+                            deployment.device.display_name + ", tensor parallel",
+                        "--tp " + std::to_string(ranks))) {
             return;
         }
     }
@@ -113,9 +117,9 @@ void add_device(std::vector<Suggestion>& list, const Deployment& deployment) {
         }
         Deployment changed = deployment;
         changed.device = device;
-        if (const auto headroom = fitting_headroom(changed)) {
-            list.push_back({device.display_name + " (" + format_bytes(device.memory) + ")",
-                            "--gpu " + device.name, *headroom});
+        if (add_if_fits(list, changed,
+                        device.display_name + " (" + format_bytes(device.memory) + ")",
+                        "--gpu " + device.name)) {
             return;
         }
     }
@@ -156,7 +160,7 @@ std::optional<Suggestion> equal_types_on_metal(const Deployment& deployment) {
     Deployment changed = deployment;
     changed.settings.k_format = k;
     changed.settings.v_format = k;
-    return Suggestion{pair_text({k, k}), pair_option({k, k}), make_budget(changed).headroom()};
+    return suggestion_of(make_budget(changed), pair_text({k, k}), pair_option({k, k}));
 }
 
 std::vector<FormatPair> usual_formats(std::string_view engine) {
@@ -169,6 +173,9 @@ std::vector<FormatPair> usual_formats(std::string_view engine) {
                 {"q8_0", "q8_0"},
                 {"q8_0", "q4_0"},
                 {"q4_0", "q4_0"}};
+    }
+    if (engine == "mlx") {
+        return {{"auto", "auto"}, {"mlx_8bit", "mlx_8bit"}, {"mlx_4bit", "mlx_4bit"}};
     }
     return {{"auto", "auto"}, {"fp8_e4m3", "fp8_e4m3"}};
 }

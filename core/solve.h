@@ -21,12 +21,13 @@ struct Suggestion {
     std::string change; ///< "K and V as q8_0 instead of f16"
     std::string option; ///< "--kv q8_0"
     std::int64_t headroom = 0;
+    Bytes cache; ///< of the fullest rank then
 };
 /// The cheapest first: fewer bits, fewer sequences, a shorter context, more ranks, another device.
 /// A deployment that fits gets none.
 std::vector<Suggestion> suggestions(const Deployment& deployment);
 
-/// Where K and V differ on Metal: both in K's format, with its headroom (which may be negative).
+/// Where K and V differ on Metal: both in K's format; its headroom may be negative.
 std::optional<Suggestion> equal_types_on_metal(const Deployment& deployment);
 
 /// Two formats of K and V that an engine's users choose between.

@@ -66,6 +66,8 @@ int chart_command(const Options& options, Io& io) {
         estimate(read, options.settings);
         if (options.chart_kind == "budget") {
             weights_of(*read, options.fit.weights);
+        } else {
+            resolve_formats(options.settings, read->plan); // the required view alone
         }
     }
     const std::string program = find_program("KVCALIPER_GUI", "kvcaliper-gui");

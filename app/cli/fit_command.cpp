@@ -87,8 +87,9 @@ Table budget_table(const FitAnswer& answer, TableStyle style) {
     Table table{{{"on each device"}, {"size", true}, {"bytes", true}, {"by"}}, {}};
     const Budget& budget = answer.budget;
     const Bytes memory = answer.deployment.device.memory;
-    table.rows.push_back({"memory", format_bytes(memory), exact_cell(memory.count(), style),
-                          answer.deployment.device.source});
+    table.rows.push_back(
+        {"memory", format_bytes(memory), exact_cell(memory.count(), style),
+         answer.deployment.device.nominal ? "nominal" : "as the driver reports it"});
     add_budget_row(table, "usable", budget.usable, style);
     add_budget_row(table, "weights", budget.weights, style);
     add_budget_row(table, "workspace", budget.workspace, style);
@@ -171,10 +172,10 @@ Table fit_table(const FitTable& fit, TableStyle style) {
 }
 
 Table suggestion_table(const FitAnswer& answer) {
-    Table table{{{"what would make it fit"}, {"option"}, {"headroom", true}}, {}};
+    Table table{{{"what would make it fit"}, {"option"}, {"cache", true}, {"headroom", true}}, {}};
     for (const Suggestion& suggestion : answer.suggestions) {
-        table.rows.push_back(
-            {suggestion.change, suggestion.option, signed_bytes(suggestion.headroom)});
+        table.rows.push_back({suggestion.change, suggestion.option, format_bytes(suggestion.cache),
+                              signed_bytes(suggestion.headroom)});
     }
     return table;
 }
@@ -235,7 +236,8 @@ void write_naive(const FitAnswer& answer, std::ostream& out) {
 
 void write_equal_types(const FitAnswer& answer, std::ostream& out) {
     if (answer.equal_types) {
-        out << "on this device rather " << answer.equal_types->option << ": "
+        out << "on this device rather " << answer.equal_types->option << ": cache "
+            << format_bytes_exact(answer.equal_types->cache) << ", "
             << (answer.equal_types->headroom < 0 ? "lacks " : "fits with ")
             << signed_bytes(std::abs(answer.equal_types->headroom))
             << (answer.equal_types->headroom < 0 ? "\n" : " to spare\n");
@@ -267,6 +269,7 @@ void write_text(const FitAnswer& answer, TableStyle style, std::ostream& out) {
     if (!answer.commands.empty()) {
         write_commands(answer, out);
     }
+    out << "note: device: " << answer.deployment.device.source << "\n";
     for (const std::string& note : answer.notes) {
         out << "note: " << note << "\n";
     }

@@ -182,9 +182,11 @@ ChartData budget_chart(const Study& study, const std::vector<BudgetRow>& rows) {
     data.title = tr("What fits %1").arg(place_text(study));
     const Settings& settings = study.settings();
     data.subtitle =
-        tr("%1 sequences of %2 tokens, K %3, V %4")
-            .arg(integer_text(settings.sequences), integer_text(settings.context.count()),
-                 text(settings.k_format), text(settings.v_format));
+        tr("%1 of %2 tokens, K %3, V %4")
+            .arg(settings.sequences == 1 ? tr("1 sequence")
+                                         : tr("%1 sequences").arg(integer_text(settings.sequences)),
+                 integer_text(settings.context.count()), text(settings.k_format),
+                 text(settings.v_format));
     data.description = data.title + QStringLiteral(", ") + data.subtitle + QStringLiteral("; ") +
                        parts.join(QStringLiteral("; "));
     data.legend = {{tr("weights and workspace"), {Ink::Group::series, -1, Hatch::none}},

@@ -140,9 +140,12 @@ QWidget* BudgetPage::makePlacePart() {
             [this] { study_.setTensor(tensor_->currentData().toInt()); });
     connect(weights_, &QLineEdit::editingFinished, this,
             [this] { study_.setWeights(study_.current(), weights_->text().trimmed()); });
+    weights_->setAccessibleName(tr("Weights of the chosen model"));
     auto* part = new QWidget(this);
-    auto* layout = new QHBoxLayout(part);
-    layout->setContentsMargins(0, 0, 0, 0);
+    auto* rows = new QVBoxLayout(part);
+    rows->setContentsMargins(0, 0, 0, 0);
+    auto* layout = new QHBoxLayout;
+    rows->addLayout(layout);
     const auto add = [&](const QString& words, QWidget* field) {
         auto* label = new QLabel(words, part);
         label->setBuddy(field);
@@ -150,13 +153,16 @@ QWidget* BudgetPage::makePlacePart() {
         layout->addWidget(field);
     };
     device_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    device_->setMinimumContentsLength(20);
+    device_->setMinimumContentsLength(16);
     add(tr("&Device"), device_);
     add(tr("×"), tensor_);
     add(tr("En&gine"), engine_);
     layout->addStretch(1);
-    layout->addWidget(weights_label_);
-    layout->addWidget(weights_);
+    auto* second = new QHBoxLayout;
+    rows->addLayout(second);
+    second->addWidget(weights_label_);
+    second->addWidget(weights_);
+    second->addStretch(1);
     return part;
 }
 

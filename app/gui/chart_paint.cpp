@@ -186,7 +186,7 @@ void BarsItem::fitRange() {
     parentPlot()->xAxis->setRange(0, upper);
 }
 
-/// A dashed line, its name under the last bar's foot so that no bar's label is written over.
+/// A dashed line with its name at the upper end.
 void BarsItem::drawLimit(QCPPainter* painter, const Limit& limit) const {
     const QRect area = parentPlot()->axisRect()->rect();
     const double at = std::round(x(limit.bytes.to_double())) + 0.5;
@@ -211,6 +211,13 @@ void BarsItem::drawLabel(QCPPainter* painter, const Bar& bar, const QPointF& at)
     const QRect first(static_cast<int>(at.x()), top, width, metrics.height());
     const int align = static_cast<int>(Qt::AlignLeft) | static_cast<int>(Qt::AlignVCenter);
     painter->setFont(font_);
+    if (chart_.limit) { // its line passes behind the words
+        const int words =
+            std::max(metrics.horizontalAdvance(bar.label), metrics.horizontalAdvance(bar.detail));
+        painter->fillRect(
+            QRect(first.left() - 2, top, std::min(words, width) + 4, lines * metrics.height()),
+            theme_.ground);
+    }
     painter->setPen(theme_.text);
     painter->drawText(first, align, metrics.elidedText(bar.label, Qt::ElideRight, width));
     painter->setPen(theme_.muted);
@@ -219,6 +226,9 @@ void BarsItem::drawLabel(QCPPainter* painter, const Bar& bar, const QPointF& at)
 }
 
 void BarsItem::draw(QCPPainter* painter) {
+    if (chart_.limit) {
+        drawLimit(painter, *chart_.limit);
+    }
     for (std::size_t i = 0; i < chart_.bars.size(); ++i) {
         const Bar& bar = chart_.bars[i];
         const double at = static_cast<double>(i);
@@ -235,9 +245,6 @@ void BarsItem::draw(QCPPainter* painter) {
                        theme_.ground);
         }
         drawLabel(painter, bar, {end + 6, y(at)});
-    }
-    if (chart_.limit) {
-        drawLimit(painter, *chart_.limit);
     }
 }
 

@@ -14,7 +14,7 @@ _kvcaliper() {
         return
         ;;
     --backend) COMPREPLY=($(compgen -W "auto cuda cpu" -- "$word")) && return ;;
-    --engine) COMPREPLY=($(compgen -W "ideal llama_cpp vllm" -- "$word")) && return ;;
+    --engine) COMPREPLY=($(compgen -W "ideal llama_cpp vllm sglang transformers mlx ik_llama tensorrt_llm" -- "$word")) && return ;;
     --gpu) COMPREPLY=($(compgen -W "$(kvcaliper list gpus --csv 2>/dev/null | tail -n +2 | cut -d, -f1)" -- "$word")) && return ;;
     --kind) COMPREPLY=($(compgen -W "per-token context layers budget" -- "$word")) && return ;;
     --theme) COMPREPLY=($(compgen -W "light dark" -- "$word")) && return ;;

@@ -128,7 +128,7 @@ TEST_F(Devices, SharesOfMemoryAreData) {
                                         [&](const auto& one) { return one.name == name; });
         return found == shares.end() ? 0 : found->permille;
     };
-    EXPECT_EQ(share("vllm"), 900);         // gpu_memory_utilization 0.9
+    EXPECT_EQ(share("vllm"), 920);         // gpu_memory_utilization of vLLM 0.33
     EXPECT_EQ(share("tensorrt_llm"), 900); // free_gpu_memory_fraction 0.9
     EXPECT_EQ(share("macos"), 750);
 }

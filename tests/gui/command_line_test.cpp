@@ -55,6 +55,19 @@ TEST(CommandLine, ReadsAChartRequest) {
     EXPECT_EQ(options.models, QStringList({s("gpt2"), s("llama-3-8b")}));
 }
 
+TEST(CommandLine, ABudgetHasADeviceAnEngineRanksAndWeights) {
+    const Options options = parse({s("--chart"), s("a.svg"), s("--kind"), s("budget"), s("--gpu"),
+                                   s("a100-80"), s("--engine"), s("vllm"), s("--tp"), s("2"),
+                                   s("--weights"), s("16 GB"), s("llama-3-8b")});
+    EXPECT_EQ(options.kind, s("budget"));
+    EXPECT_EQ(options.budget.device, s("a100-80"));
+    EXPECT_EQ(options.budget.engine, s("vllm"));
+    EXPECT_EQ(options.budget.tensor, 2);
+    EXPECT_EQ(options.budget.weights.value(s("llama-3-8b")), s("16 GB"));
+    EXPECT_THROW(parse({s("--gpu"), s("no-such-gpu")}), Error);
+    EXPECT_THROW(parse({s("--weights"), s("heavy"), s("gpt2")}), Error);
+}
+
 TEST(CommandLine, KvSetsBoth) {
     const Options options = parse({s("--kv"), s("f16"), s("--v"), s("f32")});
     EXPECT_EQ(options.settings.k_format, "f16");
@@ -142,7 +155,7 @@ TEST(Program, WithoutADisplayItSaysSo) {
 TEST(Program, TakesAPictureOfEveryPage) {
     const QTemporaryDir folder;
     const QString path = folder.filePath(s("window.png"));
-    for (const char* tab : {"compare", "context", "layers", "verify"}) {
+    for (const char* tab : {"compare", "context", "layers", "budget", "claims", "verify"}) {
         const Ran ran = run({s("--screenshot"), path, s("--tab"), s(tab), s("--theme"), s("dark"),
                              s("--size"), s("1000x640")});
         EXPECT_EQ(ran.code, 0) << ran.err.toStdString();
