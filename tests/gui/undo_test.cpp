@@ -55,6 +55,9 @@ class RandomEdits {
         [this] {
             study_.setEngine(word({s("ideal"), s("vllm"), s("llama_cpp")}));
         },
+        [this] {
+            study_.setBudget({s("a100-80"), s("vllm"), number() % 8 + 1, {}});
+        },
         [this] { study_.setTensor(number() % 8 + 1); },
         [this] {
             study_.setWeights(model(), word({QString(), s("16 GB"), s("2 GiB")}));
