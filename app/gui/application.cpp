@@ -40,12 +40,25 @@ void use_settings_theme(const Options& options) {
     apply_theme(options.theme.value_or(theme_from(saved).value_or(AppTheme::system)));
 }
 
+/// A study that can not be read is said in the window: who opens a file from the desktop sees no
+/// terminal.
+void start_window(MainWindow& window, const Options& options) {
+    try {
+        start_study(window.session(), options);
+        if (!window.session().path().isEmpty()) {
+            window.remember(window.session().path());
+        }
+    } catch (const Error& error) {
+        window.say(text(error.what()));
+    }
+}
+
 int run_window(QApplication& application, const Options& options) {
     use_settings_theme(options);
     MainWindow window;
     window.restoreSettings();
     window.showTab(options.tab);
-    start_study(window.session(), options);
+    start_window(window, options);
     window.keepAutosave(Autosave::usualFolder());
     window.show();
     // Other programs' folders may lie on a slow disk: the window is there first.

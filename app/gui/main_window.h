@@ -48,6 +48,12 @@ class MainWindow : public QMainWindow {
     void openModels(const QStringList& paths);
     /// Opens a study in this one's place, or models into it; asks first when edits would be lost.
     void openFiles(const QStringList& paths);
+    /// Opens a study in this one's place, unasked; false, and a notice, when it can not be read.
+    bool openStudy(const QString& path);
+    /// Puts a study first among the recent ones.
+    void remember(const QString& path);
+    /// Says something that stays until it is read.
+    void say(const QString& words);
     /// Lists models that other programs keep on this machine beside the bundled ones.
     void listFoundModels();
     /// Keeps unsaved edits in a folder, and offers those a program left there that has ended.
@@ -75,14 +81,12 @@ class MainWindow : public QMainWindow {
     void addFileActions(QMenu& menu);
     void openDialog();
     void newStudy();
-    bool openStudy(const QString& path);
     bool saveStudy();
     bool saveStudyAs();
     bool saveTo(const QString& path);
     bool mayReplace(const QString& path);
     /// Asks what to do with unsaved edits; false when they are to stay as they are.
     bool mayLeaveStudy();
-    void remember(const QString& path);
     void fillRecent();
     void updateTitle();
     void offerRecovery(const QString& folder);

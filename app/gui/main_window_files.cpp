@@ -70,8 +70,8 @@ void MainWindow::openFiles(const QStringList& paths) {
     const auto study = std::find_if(paths.begin(), paths.end(), is_study_file);
     if (study != paths.end()) {
         if (paths.size() > 1) {
-            notice_->say(tr("A study is opened alone: %1; the other files were left out.")
-                             .arg(QFileInfo(*study).fileName()));
+            say(tr("A study is opened alone: %1; the other files were left out.")
+                    .arg(QFileInfo(*study).fileName()));
         }
         if (mayLeaveStudy()) {
             openStudy(*study);
@@ -81,6 +81,10 @@ void MainWindow::openFiles(const QStringList& paths) {
     if (!paths.isEmpty()) {
         openModels(paths);
     }
+}
+
+void MainWindow::say(const QString& words) {
+    notice_->say(words);
 }
 
 void MainWindow::listFoundModels() {
@@ -98,7 +102,7 @@ void MainWindow::pasteModel() {
     if (!files.isEmpty()) {
         openFiles(files);
     } else if (const auto problem = paste_model(*study_, clipboard.text())) {
-        notice_->say(tr("Not pasted: %1").arg(*problem));
+        say(tr("Not pasted: %1").arg(*problem));
     }
 }
 
@@ -110,7 +114,7 @@ void MainWindow::newStudy() {
 
 bool MainWindow::openStudy(const QString& path) {
     if (const auto problem = session_->open(path)) {
-        notice_->say(tr("Not opened: %1").arg(*problem));
+        say(tr("Not opened: %1").arg(*problem));
         return false;
     }
     remember(session_->path());
@@ -140,7 +144,7 @@ bool MainWindow::mayReplace(const QString& path) {
 
 bool MainWindow::saveTo(const QString& path) {
     if (const auto problem = session_->save(path)) {
-        notice_->say(tr("Not saved: %1").arg(*problem));
+        say(tr("Not saved: %1").arg(*problem));
         return false;
     }
     remember(session_->path());
@@ -221,7 +225,7 @@ void MainWindow::recover(const QString& autosave, const QString& folder) {
         return;
     }
     if (const auto problem = session_->recover(autosave)) {
-        notice_->say(tr("Not recovered: %1").arg(*problem));
+        say(tr("Not recovered: %1").arg(*problem));
         return;
     }
     if (autosave_->write()) { // never is there no file with these edits

@@ -122,9 +122,9 @@ ModelEditor::ModelEditor(Study& study, QWidget* parent)
     save_->setObjectName(QStringLiteral("editSave"));
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(head_);
+    layout->addWidget(effect_);
     layout->addWidget(scroll, 1);
     layout->addWidget(problem_);
-    layout->addWidget(effect_);
     layout->addWidget(reset_);
     layout->addWidget(save_);
     for (const EditField field : all_edit_fields) {
@@ -255,9 +255,10 @@ void ModelEditor::showEffect() {
     const StudyRow* row = study_.row(study_.current());
     const StudyRow* original = study_.row(originalOf(study_.current()));
     if (row == nullptr || original == nullptr || !row->estimate || !original->estimate) {
-        effect_->clear();
+        effect_->hide();
         return;
     }
+    effect_->show();
     effect_->setText(tr("Uncapped per token: %1<br>Growth per token: %2<br>Total at %3: %4")
                          .arg(change_text(original->estimate->uncapped, row->estimate->uncapped),
                               change_text(original->estimate->growth, row->estimate->growth),

@@ -52,6 +52,9 @@ void NoticeBar::ask(const QString& words, const std::vector<Choice>& choices) {
 
 /// A tool bar asks no label how high it is at a width; without this a line takes the place of four.
 void NoticeBar::fitHeight() {
+    if (words_->text().isEmpty()) {
+        return;
+    }
     int taken = 0;
     for (QAction* button : buttons_) {
         taken += widgetForAction(button)->sizeHint().width() + spacing_around_button;

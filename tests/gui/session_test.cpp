@@ -142,6 +142,17 @@ TEST_F(Session, ADamagedStudySaysWhatAndWhere) {
     EXPECT_FALSE(notice->isVisible());
 }
 
+TEST_F(Session, ANoticeHasRoomForItsWords) {
+    auto* notice = child<NoticeBar>("noticeBar");
+    window->say(s("short"));
+    QApplication::processEvents();
+    const int one_line = notice->height();
+    EXPECT_LT(one_line, 3 * window->fontMetrics().height());
+    window->say(s("long words ").repeated(60));
+    QApplication::processEvents();
+    EXPECT_GT(notice->height(), one_line + window->fontMetrics().height());
+}
+
 TEST_F(Session, ADroppedStudyIsOpened) {
     ASSERT_FALSE(window->session().save(path("a.kvstudy.json")));
     study().setSequences(3);
