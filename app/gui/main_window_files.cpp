@@ -208,7 +208,9 @@ void MainWindow::offerRecovery(const QString& folder) {
     }
     const QString file = files.front();
     const QString when = QLocale().toString(QFileInfo(file).lastModified(), QLocale::ShortFormat);
-    notice_->ask(tr("kvcaliper ended on %1 with unsaved edits to a study.").arg(when),
+    // What could not be opened at the start is still to be read.
+    const QString earlier = notice_->isHidden() ? QString() : notice_->words() + u'\n';
+    notice_->ask(earlier + tr("kvcaliper ended on %1 with unsaved edits to a study.").arg(when),
                  {{QStringLiteral("recover"), tr("&Recover them"),
                    [this, file, folder] { recover(file, folder); }},
                   {QStringLiteral("discardRecovery"), tr("&Discard them"),

@@ -46,6 +46,9 @@ QString answer(QMessageBox::StandardButton button, const std::function<void()>& 
     return asked;
 }
 
+const char* const later_edits = R"({"kvcaliper_study": 1, "models": ["gpt2-xl"],
+    "settings": {"sequences": 3}, "autosave": {"path": ""}})";
+
 /// Types a name into the next file dialog and accepts it.
 void name_file(const QString& path) {
     QTimer::singleShot(0, qApp, [path] {
@@ -211,6 +214,17 @@ TEST_F(Session, AWindowThatVanishesLeavesItsEdits) {
     child<QAction>("saveStudy")->trigger();
     EXPECT_FALSE(test::read(path("plan.kvstudy.json")).contains("autosave"));
     EXPECT_FALSE(autosaved());
+}
+
+TEST_F(Session, TheOfferLeavesAnErrorReadable) {
+    QDir().mkpath(path("autosave"));
+    test::write(folder, "autosave/x.kvstudy.json", later_edits);
+    EXPECT_FALSE(window->openStudy(path("none.kvstudy.json")));
+    window->keepAutosave(path("autosave"));
+    const QString words = child<NoticeBar>("noticeBar")->words();
+    EXPECT_TRUE(words.contains(s("none.kvstudy.json")) && words.contains(s("unsaved edits")));
+    QTest::mouseClick(child<QPushButton>("recover"), Qt::LeftButton);
+    EXPECT_EQ(study().settings().sequences, 3);
 }
 
 TEST_F(Session, DiscardedEditsAreGone) {
