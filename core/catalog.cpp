@@ -64,13 +64,6 @@ bool is_bundled_name(const std::string& name) {
     return plain && fs::is_regular_file(bundled_path(name), error);
 }
 
-ModelPtr read_model(const std::string& path) {
-    auto model = std::make_shared<Model>();
-    model->plan = plan_model(read_config_file(path));
-    model->spec = build_cache_spec(model->plan);
-    return model;
-}
-
 /// Edits that turn one word into the other.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
     std::vector<std::size_t> row(b.size() + 1);
@@ -131,16 +124,27 @@ std::vector<CatalogEntry> bundled_models() {
     return entries;
 }
 
+ModelPtr make_model(const ConfigFile& config) {
+    auto model = std::make_shared<Model>();
+    model->plan = plan_model(config);
+    model->spec = build_cache_spec(model->plan);
+    return model;
+}
+
 ModelPtr load_model(const std::string& model) {
+    return make_model(find_config(model));
+}
+
+ConfigFile find_config(const std::string& model) {
     std::error_code error;
     if (model == "-" || fs::is_regular_file(model, error)) {
-        return read_model(model);
+        return read_config_file(model);
     }
     if (is_bundled_name(model)) {
-        return read_model(bundled_path(model).string());
+        return read_config_file(bundled_path(model).string());
     }
     if (fs::exists(model, error)) {
-        return read_model(model);
+        return read_config_file(model);
     }
     const std::string near = nearest_word(model, bundled_names());
     throw Error(model +

@@ -10,6 +10,8 @@
 
 namespace kvcaliper {
 
+struct ConfigFile; // model_config.h
+
 /// A bundled model, as much as a list needs. Reading it in full is load_model's business.
 struct CatalogEntry {
     std::string name;         ///< "gpt2-xl"
@@ -33,8 +35,14 @@ std::string user_folder();
 /// All bundled models, by name. Throws Error for a file that can not be read.
 std::vector<CatalogEntry> bundled_models();
 
-/// Reads MODEL: a path to a config.json, a folder, "-", or a bundled name (a near miss is
-/// suggested).
+/// Finds the config of MODEL: a path to a config.json, a folder, "-", or a bundled name (a near
+/// miss is suggested). Throws Error.
+ConfigFile find_config(const std::string& model);
+
+/// Reads a config, be it a file's or not. Throws Error with the path it names.
+ModelPtr make_model(const ConfigFile& config);
+
+/// Both: reads MODEL.
 ModelPtr load_model(const std::string& model);
 
 /// The models of the product's opening comparison, in the order of the story.

@@ -23,18 +23,22 @@ void check_file_name(const std::string& file) {
     }
 }
 
+/// A study of the window carries its own settings; those that are written here stand over them.
+bool is_study(const std::string& model) {
+    return ends_with(model, ".kvstudy.json");
+}
+
 std::vector<std::string> chart_arguments(const Options& options) {
     const Settings& settings = options.settings;
-    std::vector<std::string> arguments{"--chart", options.chart_file,
-                                       "--kind",  options.chart_kind,
-                                       "--theme", options.chart_theme,
-                                       "-c",      std::to_string(settings.context.count()),
-                                       "-n",      std::to_string(settings.sequences)};
+    std::vector<std::string> arguments{"--chart",          options.chart_file, "--kind",
+                                       options.chart_kind, "--theme",          options.chart_theme};
     const auto add = [&](const char* name, const std::string& value, const std::string& usual) {
         if (value != usual) {
             arguments.insert(arguments.end(), {name, value});
         }
     };
+    add("-c", options.context_given ? std::to_string(settings.context.count()) : "", "");
+    add("-n", options.sequences_given ? std::to_string(settings.sequences) : "", "");
     add("--k", settings.k_format, "auto");
     add("--v", settings.v_format, "auto");
     add("--size", options.chart_size, "");
@@ -54,6 +58,9 @@ std::vector<std::string> chart_arguments(const Options& options) {
 int chart_command(const Options& options, Io& io) {
     check_file_name(options.chart_file);
     for (const std::string& model : options.models) {
+        if (is_study(model)) {
+            continue; // the window's program reads it
+        }
         // Errors are this command's, in its words.
         const ModelPtr read = load_model(model);
         estimate(read, options.settings);

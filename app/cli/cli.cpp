@@ -133,8 +133,8 @@ void add_model(CLI::App& app, Options& options) {
         ->expected(1);
 }
 
-void add_models(CLI::App& app, Options& options) {
-    app.add_option("MODEL", options.models, "config.json files, folders or bundled names")
+CLI::Option* add_models(CLI::App& app, Options& options) {
+    return app.add_option("MODEL", options.models, "config.json files, folders or bundled names")
         ->required();
 }
 
@@ -259,7 +259,9 @@ void add_proof_commands(CLI::App& app, Options& options, Command& chosen) {
 void add_other_commands(CLI::App& app, Options& options, Command& chosen) {
     CLI::App* chart =
         add_command(app, "chart", "Draw a chart of the window into a file", chart_command, chosen);
-    add_models(*chart, options);
+    add_models(*chart, options)
+        ->description("config.json files, folders or bundled names, or one study of the window "
+                      "(.kvstudy.json)");
     add_settings(*chart, options);
     chart->add_option("-o,--output", options.chart_file, "FILE.svg, FILE.pdf or FILE.png")
         ->required()

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/command_line.h"
 
+#include "app/gui/autosave.h"
 #include "app/gui/main_window.h"
+#include "app/gui/study_session.h"
 #include "app/gui/text.h"
 #include "core/error.h"
 #include "core/report.h"
@@ -9,6 +11,7 @@
 #include <QApplication>
 #include <QIcon>
 #include <QSettings>
+#include <QTimer>
 
 #include <cstdio>
 #include <exception>
@@ -37,15 +40,29 @@ void use_settings_theme(const Options& options) {
     apply_theme(options.theme.value_or(theme_from(saved).value_or(AppTheme::system)));
 }
 
+/// A study that can not be read is said in the window: who opens a file from the desktop sees no
+/// terminal.
+void start_window(MainWindow& window, const Options& options) {
+    try {
+        start_study(window.session(), options);
+        if (!window.session().path().isEmpty()) {
+            window.remember(window.session().path());
+        }
+    } catch (const Error& error) {
+        window.say(text(error.what()));
+    }
+}
+
 int run_window(QApplication& application, const Options& options) {
     use_settings_theme(options);
     MainWindow window;
     window.restoreSettings();
     window.showTab(options.tab);
-    if (!options.models.isEmpty()) {
-        window.study().setModels(options.models);
-    }
+    start_window(window, options);
+    window.keepAutosave(Autosave::usualFolder());
     window.show();
+    // Other programs' folders may lie on a slow disk: the window is there first.
+    QTimer::singleShot(0, &window, &MainWindow::listFoundModels);
     return application.exec();
 }
 

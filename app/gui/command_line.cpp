@@ -6,6 +6,7 @@
 #include "app/gui/chart_export.h"
 #include "app/gui/log_slider.h"
 #include "app/gui/main_window.h"
+#include "app/gui/study_session.h"
 #include "app/gui/text.h"
 #include "core/engines/engine.h"
 #include "core/error.h"
@@ -15,8 +16,8 @@
 #include <QCoreApplication>
 #include <QPixmap>
 #include <QRegularExpression>
-#include <QUndoStack>
 
+#include <algorithm>
 #include <string_view>
 
 namespace kvcaliper::gui {
@@ -29,9 +30,10 @@ void add_options(QCommandLineParser& parser) {
     parser.setApplicationDescription(QStringLiteral(
         "KV cache memory of language models, in a window. Without --chart and --screenshot the "
         "window opens."));
-    parser.addPositionalArgument(QStringLiteral("MODEL"),
-                                 QStringLiteral("config.json, folder or bundled name"),
-                                 QStringLiteral("[MODEL…]"));
+    parser.addPositionalArgument(
+        QStringLiteral("MODEL"),
+        QStringLiteral("config.json, folder or bundled name, or one study file"),
+        QStringLiteral("[MODEL…]"));
     const auto add = [&](const QStringList& names, const char* help, const char* value = "") {
         parser.addOption({names, QString::fromUtf8(help), QString::fromUtf8(value)});
     };
@@ -154,6 +156,18 @@ BudgetState read_budget(const QCommandLineParser& parser, const QStringList& mod
     return budget;
 }
 
+/// Which settings were written, and not left to a study file or to their defaults.
+QStringList given_options(const QCommandLineParser& parser) {
+    QStringList given;
+    for (const char* name :
+         {"context", "sequences", "kv", "k", "v", "gpu", "engine", "tp", "weights"}) {
+        if (parser.isSet(QLatin1String(name))) {
+            given << QLatin1String(name);
+        }
+    }
+    return given;
+}
+
 Options::Task read_task(Options& options, const QCommandLineParser& parser) {
     if (parser.isSet(QStringLiteral("help"))) {
         return Options::Task::help;
@@ -171,19 +185,40 @@ Options::Task read_task(Options& options, const QCommandLineParser& parser) {
     return Options::Task::window;
 }
 
-/// The study the options describe. A model that has no answer is an error here, not a row.
-void fill_study(Study& study, const Options& options) {
-    if (options.models.isEmpty()) {
-        open_seed(study);
-    } else {
-        study.setModels(options.models);
+void throw_if(const std::optional<QString>& problem) {
+    if (problem) {
+        throw Error(utf8(*problem));
     }
-    study.setContext(options.settings.context);
-    study.setSequences(options.settings.sequences);
-    study.setKFormat(text(options.settings.k_format));
-    study.setVFormat(text(options.settings.v_format));
-    study.setBudget(options.budget);
-    study.undoStack()->clear();
+}
+
+/// Options of the command line over what the study says, as a part of its start.
+void apply_given(Study& study, const Options& options) {
+    StudyState state = study.state();
+    const auto given = [&](const char* name) {
+        return options.given.contains(QLatin1String(name));
+    };
+    const auto take = [&](bool wanted, auto& target, const auto& value) {
+        target = wanted ? value : target;
+    };
+    take(given("context"), state.settings.context, options.settings.context);
+    take(given("sequences"), state.settings.sequences, options.settings.sequences);
+    take(given("k") || given("kv"), state.settings.k_format, options.settings.k_format);
+    take(given("v") || given("kv"), state.settings.v_format, options.settings.v_format);
+    take(given("gpu"), state.budget.device, options.budget.device);
+    take(given("engine"), state.budget.engine, options.budget.engine);
+    take(given("tp"), state.budget.tensor, options.budget.tensor);
+    if (given("weights")) { // one size for all, as the option says; none is auto
+        const auto& sizes = options.budget.weights;
+        state.budget.weights.clear();
+        for (const QString& model : sizes.isEmpty() ? QStringList() : state.models) {
+            state.budget.weights.insert(model, sizes.first());
+        }
+    }
+    study.reset(state);
+}
+
+/// A model that has no answer is an error without a window, not a row.
+void require_answers(const Study& study) {
     for (const StudyRow& row : study.rows()) {
         if (!row.error.isEmpty()) {
             throw Error(utf8(row.model ? row.id + QStringLiteral(": ") + row.error : row.error));
@@ -201,15 +236,10 @@ ChartData make_chart(const Study& study, const QString& kind) {
     return kind == QLatin1String("layers") ? layers_chart(study) : per_token_chart(study);
 }
 
-void throw_if(const std::optional<QString>& problem) {
-    if (problem) {
-        throw Error(utf8(*problem));
-    }
-}
-
 void make_screenshot(const Options& options) {
     MainWindow window;
-    fill_study(window.study(), options);
+    start_study(window.session(), options);
+    require_answers(window.study());
     window.showTab(options.tab);
     window.resize(options.size.value_or(QSize(1280, 800)));
     window.show();
@@ -236,10 +266,30 @@ Options parse_options(const QStringList& arguments) {
     Options options;
     options.task = read_task(options, parser);
     options.models = parser.positionalArguments();
+    options.given = given_options(parser);
     options.settings = read_settings(parser);
     options.budget = read_budget(parser, options.models);
     read_looks(options, parser);
     return options;
+}
+
+void start_study(StudySession& session, const Options& options) {
+    const QStringList& models = options.models;
+    if (std::any_of(models.begin(), models.end(), is_study_file)) {
+        if (models.size() > 1) {
+            throw Error("expected one study file alone, found " + std::to_string(models.size()) +
+                        " files and models");
+        }
+        throw_if(session.open(models.front()));
+    } else {
+        StudyState state = seed_state();
+        state.models = models.isEmpty() ? state.models : models;
+        state.models.removeDuplicates();
+        session.startNew(state);
+    }
+    if (!options.given.isEmpty()) {
+        apply_given(session.study(), options);
+    }
 }
 
 void run_headless(const Options& options) {
@@ -248,7 +298,9 @@ void run_headless(const Options& options) {
         return;
     }
     Study study;
-    fill_study(study, options);
+    StudySession session(study);
+    start_study(session, options);
+    require_answers(study);
     const bool dark = options.theme == AppTheme::dark;
     const ChartData data = make_chart(study, options.kind);
     throw_if(export_chart(data, dark ? dark_chart_theme() : light_chart_theme(),

@@ -24,11 +24,18 @@ struct Options {
     std::optional<QSize> size;
     Settings settings;
     BudgetState budget;
-    QStringList models;
+    QStringList given; ///< names of the options above that were written: "context", "k", "gpu", …
+    QStringList models; ///< or one study file
 };
 
 /// Reads the arguments (the program's name first); throws Error for what it does not understand.
 Options parse_options(const QStringList& arguments);
+
+class StudySession;
+
+/// The study the options ask for: that of a file, of models, or the opening comparison, under the
+/// settings that were given. Throws Error; a model without an answer is none.
+void start_study(StudySession& session, const Options& options);
 
 /// Makes a chart file or a picture; throws Error with the reason when it can not.
 void run_headless(const Options& options);

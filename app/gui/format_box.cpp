@@ -28,11 +28,10 @@ void FormatBox::refresh() {
     const std::string& set =
         format_class_ == FormatClass::k ? settings.k_format : settings.v_format;
     setCurrentIndex(std::max(0, findData(text(set))));
-    if (checked_models_ == study_.state().models) {
+    std::vector<ModelPtr> models = study_.readModels();
+    if (checked_models_ == models) {
         return; // widths belong to models: a slider move changes none
     }
-    checked_models_ = study_.state().models;
-    const std::vector<ModelPtr> models = study_.readModels();
     auto* items = qobject_cast<QStandardItemModel*>(model());
     for (int i = 1; i < count(); ++i) {
         const NumericFormat& format = *find_numeric_format(utf8(itemData(i).toString()));
@@ -40,6 +39,7 @@ void FormatBox::refresh() {
         items->item(i)->setEnabled(problem.isEmpty());
         setItemData(i, problem.isEmpty() ? text(format.used_by) : problem, Qt::ToolTipRole);
     }
+    checked_models_ = std::move(models);
 }
 
 } // namespace kvcaliper::gui

@@ -21,7 +21,7 @@ class FormatBox : public QComboBox {
 
     Study& study_;
     FormatClass format_class_;
-    QStringList checked_models_; ///< those whose widths the items were checked against
+    std::vector<ModelPtr> checked_models_; ///< those whose widths the items were checked against
 };
 
 } // namespace kvcaliper::gui

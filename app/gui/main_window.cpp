@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/main_window.h"
 
+#include "app/gui/autosave.h"
 #include "app/gui/budget_page.h"
 #include "app/gui/chart_builder.h"
 #include "app/gui/chart_view.h"
 #include "app/gui/claims_page.h"
 #include "app/gui/explain_panel.h"
+#include "app/gui/model_editor.h"
+#include "app/gui/notice_bar.h"
 #include "app/gui/pages.h"
 #include "app/gui/scenario_panel.h"
+#include "app/gui/study_session.h"
 #include "app/gui/verify_page.h"
 
 #include <QCloseEvent>
@@ -19,6 +23,7 @@
 #include <QSettings>
 #include <QStatusBar>
 #include <QTabWidget>
+#include <QTimer>
 
 // In the global namespace, as the macro wants it: a static library's resources are not found by
 // themselves.
@@ -29,13 +34,14 @@ static void use_resources() {
 namespace kvcaliper::gui {
 
 MainWindow::MainWindow(QWidget* parent)
-    : QMainWindow(parent), study_(new Study(this)), tabs_(new QTabWidget(this)) {
+    : QMainWindow(parent), study_(new Study(this)), session_(new StudySession(*study_, this)),
+      notice_(new NoticeBar(this)), tabs_(new QTabWidget(this)) {
     use_resources();
     setObjectName(QStringLiteral("mainWindow"));
-    setWindowTitle(tr("KV cache memory — kvcaliper"));
     setWindowIcon(QIcon(QStringLiteral(":/kvcaliper.svg")));
     setAcceptDrops(true);
-    open_seed(*study_);
+    session_->startNew(seed_state());
+    addToolBar(Qt::TopToolBarArea, notice_);
     createPages();
     createDocks();
     createFileMenu();
@@ -43,7 +49,9 @@ MainWindow::MainWindow(QWidget* parent)
     createViewMenu();
     createHelpMenu();
     connect(study_, &Study::changed, this, &MainWindow::updateStatus);
+    connect(session_, &StudySession::changed, this, &MainWindow::updateTitle);
     updateStatus();
+    updateTitle();
     resize(1280, 800);
     restoreDefaultLayout();
 }
@@ -78,9 +86,27 @@ void MainWindow::createDocks() {
     explain_dock_->setWidget(explain_);
     addDockWidget(Qt::LeftDockWidgetArea, scenario_dock_);
     addDockWidget(Qt::RightDockWidgetArea, explain_dock_);
+    createEditorDock();
     setTabOrder(scenario_, tabs_);
     setTabOrder(tabs_, explain_);
     connect(compare_, &ComparePage::figureChosen, explain_, &ExplainPanel::setFigure);
+}
+
+/// Behind the explanation, until a model is to be edited.
+void MainWindow::createEditorDock() {
+    editor_ = new ModelEditor(*study_, this);
+    editor_dock_ = new QDockWidget(tr("Edit model"), this);
+    editor_dock_->setObjectName(QStringLiteral("editorDock"));
+    editor_dock_->setWidget(editor_);
+    addDockWidget(Qt::RightDockWidgetArea, editor_dock_);
+    tabifyDockWidget(explain_dock_, editor_dock_);
+    editor_dock_->hide();
+}
+
+void MainWindow::showEditor() {
+    editor_dock_->show();
+    editor_dock_->raise();
+    editor_->setFocus(Qt::ShortcutFocusReason);
 }
 
 void MainWindow::restoreDefaultLayout() {
@@ -90,6 +116,8 @@ void MainWindow::restoreDefaultLayout() {
     }
     addDockWidget(Qt::LeftDockWidgetArea, scenario_dock_);
     addDockWidget(Qt::RightDockWidgetArea, explain_dock_);
+    tabifyDockWidget(explain_dock_, editor_dock_);
+    editor_dock_->hide();
     resizeDocks({scenario_dock_, explain_dock_}, {250, 290}, Qt::Horizontal);
 }
 
@@ -160,7 +188,8 @@ void MainWindow::dropEvent(QDropEvent* event) {
         }
     }
     event->acceptProposedAction();
-    openModels(paths);
+    // The source of the drop waits for its end; a question may come.
+    QTimer::singleShot(0, this, [this, paths] { openFiles(paths); });
 }
 
 void MainWindow::restoreSettings() {
@@ -170,6 +199,14 @@ void MainWindow::restoreSettings() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+    if (!mayLeaveStudy()) {
+        event->ignore();
+        return;
+    }
+    if (autosave_ != nullptr) {
+        autosave_->remove();
+    }
+    notice_->hide(); // what it says is of this run
     QSettings settings;
     settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
     settings.setValue(QStringLiteral("window/state"), saveState());

@@ -9,10 +9,12 @@
 
 class QAbstractItemModel;
 class QDockWidget;
+class QMenu;
 class QTabWidget;
 
 namespace kvcaliper::gui {
 
+class Autosave;
 class BudgetPage;
 class ChartView;
 class ClaimsPage;
@@ -20,7 +22,10 @@ class ComparePage;
 class ContextPage;
 class ExplainPanel;
 class LayersPage;
+class ModelEditor;
+class NoticeBar;
 class ScenarioPanel;
+class StudySession;
 class VerifyPage;
 
 class MainWindow : public QMainWindow {
@@ -30,6 +35,7 @@ class MainWindow : public QMainWindow {
     explicit MainWindow(QWidget* parent = nullptr);
 
     Study& study() { return *study_; }
+    StudySession& session() { return *session_; }
     VerifyPage& verifyPage() { return *verify_; }
     ComparePage& comparePage() { return *compare_; }
     LayersPage& layersPage() { return *layers_; }
@@ -40,6 +46,18 @@ class MainWindow : public QMainWindow {
     static QStringList tabNames();
     /// Reads files or folders and ticks them; says in the status bar what could not be read.
     void openModels(const QStringList& paths);
+    /// Opens a study in this one's place, or models into it; asks first when edits would be lost.
+    void openFiles(const QStringList& paths);
+    /// Opens a study in this one's place, unasked; false, and a notice, when it can not be read.
+    bool openStudy(const QString& path);
+    /// Puts a study first among the recent ones.
+    void remember(const QString& path);
+    /// Says something that stays until it is read.
+    void say(const QString& words);
+    /// Lists models that other programs keep on this machine beside the bundled ones.
+    void listFoundModels();
+    /// Keeps unsaved edits in a folder, and offers those a program left there that has ended.
+    void keepAutosave(const QString& folder);
     /// Size, docks and theme as the last window left them.
     void restoreSettings();
 
@@ -57,10 +75,26 @@ class MainWindow : public QMainWindow {
     void createHelpMenu();
     void chooseTheme(AppTheme theme);
     void restoreDefaultLayout();
+    void createEditorDock();
+    void showEditor();
+    // The study's file (main_window_files.cpp).
+    void addFileActions(QMenu& menu);
     void openDialog();
+    void newStudy();
+    bool saveStudy();
+    bool saveStudyAs();
+    bool saveTo(const QString& path);
+    bool mayReplace(const QString& path);
+    /// Asks what to do with unsaved edits; false when they are to stay as they are.
+    bool mayLeaveStudy();
+    void fillRecent();
+    void updateTitle();
+    void offerRecovery(const QString& folder);
+    void recover(const QString& autosave, const QString& folder);
     void exportChart();
     void exportTable();
     void copyTable();
+    void pasteModel();
     void about();
     void updateStatus();
     /// The chart of the page that is seen; none on Claims.
@@ -69,6 +103,10 @@ class MainWindow : public QMainWindow {
     const QAbstractItemModel& currentTable() const;
 
     Study* study_;
+    StudySession* session_;
+    Autosave* autosave_ = nullptr;
+    NoticeBar* notice_;
+    QMenu* recent_ = nullptr;
     QTabWidget* tabs_;
     ComparePage* compare_;
     ContextPage* context_;
@@ -78,8 +116,10 @@ class MainWindow : public QMainWindow {
     VerifyPage* verify_;
     ScenarioPanel* scenario_;
     ExplainPanel* explain_;
+    ModelEditor* editor_;
     QDockWidget* scenario_dock_;
     QDockWidget* explain_dock_;
+    QDockWidget* editor_dock_;
 };
 
 } // namespace kvcaliper::gui

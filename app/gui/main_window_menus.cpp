@@ -33,8 +33,7 @@ QAction* named(QAction* action, const char* name) {
 
 void MainWindow::createFileMenu() {
     QMenu& menu = *menuBar()->addMenu(tr("&File"));
-    named(menu.addAction(tr("&Open model…"), QKeySequence::Open, this, &MainWindow::openDialog),
-          "openModel");
+    addFileActions(menu);
     menu.addSeparator();
     named(menu.addAction(tr("&Export chart…"), QKeySequence(tr("Ctrl+E")), this,
                          &MainWindow::exportChart),
@@ -61,6 +60,13 @@ void MainWindow::createEditMenu() {
     named(menu.addAction(tr("&Copy table"), QKeySequence(tr("Ctrl+Shift+C")), this,
                          &MainWindow::copyTable),
           "copyTable");
+    named(menu.addAction(tr("&Paste model"), QKeySequence::Paste, this, &MainWindow::pasteModel),
+          "pasteModel")
+        ->setStatusTip(tr("Add the config.json on the clipboard to the comparison"));
+    named(menu.addAction(tr("Edit a copy of the &model"), QKeySequence(tr("Ctrl+M")), this,
+                         &MainWindow::showEditor),
+          "editModel")
+        ->setStatusTip(tr("Change layers, heads, window or rank of the chosen model and compare"));
     named(menu.addAction(tr("&Find a model"), QKeySequence::Find, this,
                          [this] {
                              scenario_dock_->show();
@@ -73,6 +79,7 @@ void MainWindow::createViewMenu() {
     QMenu& menu = *menuBar()->addMenu(tr("&View"));
     menu.addAction(named(scenario_dock_->toggleViewAction(), "toggleScenario"));
     menu.addAction(named(explain_dock_->toggleViewAction(), "toggleExplain"));
+    menu.addAction(named(editor_dock_->toggleViewAction(), "toggleEditor"));
     named(menu.addAction(tr("&Restore default layout"), this, &MainWindow::restoreDefaultLayout),
           "restoreLayout");
     QMenu& themes = *menu.addMenu(tr("&Theme"));
@@ -101,11 +108,6 @@ void MainWindow::createHelpMenu() {
 void MainWindow::chooseTheme(AppTheme theme) {
     QSettings().setValue(QStringLiteral("theme"), theme_name(theme));
     apply_theme(theme);
-}
-
-void MainWindow::openDialog() {
-    openModels(QFileDialog::getOpenFileNames(this, tr("Open model"), QString(),
-                                             tr("Model configs (*.json);;All files (*)")));
 }
 
 void MainWindow::exportChart() {

@@ -20,10 +20,12 @@ void ModelList::readBundled() {
         for (const CatalogEntry& entry : bundled_models()) {
             const QString id = text(entry.name);
             const QString name = entry.display_name.empty() ? id : text(entry.display_name);
-            items_.push_back({id, name,
+            items_.push_back({id,
+                              name,
                               QStringList{name, id, text(entry.vendor), text(entry.family),
                                           text(entry.model_type)}
-                                  .join(u' ')});
+                                  .join(u' '),
+                              {}});
         }
     } catch (const std::exception& exception) {
         problem_ = text(exception.what());
@@ -33,6 +35,26 @@ void ModelList::readBundled() {
     });
 }
 
+void ModelList::addFound(const std::vector<FoundModel>& found) {
+    std::vector<Item> added;
+    for (const FoundModel& model : found) {
+        const bool known = std::any_of(items_.begin(), items_.end(),
+                                       [&](const Item& item) { return item.id == model.path; });
+        if (!known) {
+            added.push_back({model.path, model.name,
+                             QStringList{model.name, model.path, model.place}.join(u' '),
+                             model.place});
+        }
+    }
+    if (added.empty()) {
+        return;
+    }
+    const int first = rowCount();
+    beginInsertRows({}, first, first + static_cast<int>(added.size()) - 1);
+    items_.insert(items_.end(), added.begin(), added.end());
+    endInsertRows();
+}
+
 /// Opened files join the list when they are ticked, and stay in it.
 void ModelList::refresh() {
     for (const StudyRow& row : study_.rows()) {
@@ -40,7 +62,7 @@ void ModelList::refresh() {
                                        [&](const Item& item) { return item.id == row.id; });
         if (!known) {
             beginInsertRows({}, 0, 0);
-            items_.insert(items_.begin(), {row.id, row.name, row.name + u' ' + row.id});
+            items_.insert(items_.begin(), {row.id, row.name, row.name + u' ' + row.id, {}});
             endInsertRows();
         }
     }
@@ -61,7 +83,7 @@ QVariant ModelList::data(const QModelIndex& index, int role) const {
     const Item& item = items_[static_cast<std::size_t>(index.row())];
     switch (role) {
     case Qt::DisplayRole:
-        return item.name;
+        return item.place.isEmpty() ? item.name : tr("%1 — %2").arg(item.name, item.place);
     case Qt::ToolTipRole:
         return item.id;
     case Qt::CheckStateRole:

@@ -2,6 +2,7 @@
 // Every model that can be ticked: the bundled ones and files that were opened.
 #pragma once
 
+#include "app/gui/model_places.h"
 #include "app/gui/study.h"
 #include "core/catalog.h"
 
@@ -20,6 +21,9 @@ class ModelList : public QAbstractListModel {
     bool setData(const QModelIndex& index, const QVariant& value, int role) override;
     Qt::ItemFlags flags(const QModelIndex& index) const override;
 
+    /// Adds models of other programs, behind the bundled ones.
+    void addFound(const std::vector<FoundModel>& found);
+
     /// Why the bundled models could not be listed; empty when they could.
     const QString& problem() const { return problem_; }
 
@@ -27,7 +31,8 @@ class ModelList : public QAbstractListModel {
     struct Item {
         QString id;
         QString name;
-        QString search; ///< words a search finds besides the name
+        QString search;  ///< words a search finds besides the name
+        QString place{}; ///< whose it is; empty for the bundled ones
     };
     void readBundled();
     void refresh();

@@ -111,6 +111,11 @@ void ScenarioPanel::showTicked() {
     }
 }
 
+void ScenarioPanel::addFound(const std::vector<FoundModel>& found) {
+    models_->addFound(found);
+    refresh();
+}
+
 void ScenarioPanel::focusSearch() {
     search_->setFocus(Qt::ShortcutFocusReason);
     search_->selectAll();

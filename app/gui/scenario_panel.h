@@ -2,6 +2,7 @@
 // The left dock: which models, at what context, in which formats.
 #pragma once
 
+#include "app/gui/model_places.h"
 #include "app/gui/study.h"
 
 #include <QWidget>
@@ -23,6 +24,8 @@ class ScenarioPanel : public QWidget {
   public:
     explicit ScenarioPanel(Study& study, QWidget* parent = nullptr);
     void focusSearch();
+    /// Lists models that other programs keep on this machine.
+    void addFound(const std::vector<FoundModel>& found);
     QSize sizeHint() const override { return {260, 560}; }
 
   private:

@@ -4,6 +4,7 @@
 #include "app/gui/text.h"
 #include "core/catalog.h"
 #include "core/error.h"
+#include "core/model_config.h"
 
 #include <QFileInfo>
 #include <QUndoCommand>
@@ -24,7 +25,8 @@ enum Field {
     sequences_field,
     k_field,
     v_field,
-    budget_field
+    budget_field,
+    config_field
 };
 
 auto tie_settings(const Settings& s) {
@@ -36,7 +38,7 @@ auto tie_settings(const Settings& s) {
 
 bool operator==(const StudyState& a, const StudyState& b) {
     return a.models == b.models && a.baseline == b.baseline && a.budget == b.budget &&
-           tie_settings(a.settings) == tie_settings(b.settings);
+           a.configs == b.configs && tie_settings(a.settings) == tie_settings(b.settings);
 }
 
 /// Whole states are kept: a state is a few strings, and no edit can then be undone in part.
@@ -69,8 +71,10 @@ class EditCommand : public QUndoCommand {
 
 Study::Study(QObject* parent) : QObject(parent), undo_(new QUndoStack(this)) {}
 
-// The stack's commands refer to this object; they go while it is whole.
+// The stack's commands refer to this object; they go while it is whole. That they go is no undoing:
+// whoever keeps unsaved edits is not to believe there are none.
 Study::~Study() {
+    undo_->blockSignals(true);
     undo_->clear();
 }
 
@@ -180,6 +184,18 @@ void Study::setWeights(const QString& id, const QString& written) {
     edit(std::move(next), tr("Set weights of %1").arg(id), budget_field, Merge::no);
 }
 
+void Study::setConfig(const QString& name, const StudyConfig& config, Merge merge) {
+    StudyState next = state_;
+    next.configs.insert(name, config);
+    if (!next.models.contains(name)) {
+        // Behind its original where that is ticked, else at the end.
+        const auto at = next.models.indexOf(config.from);
+        next.models.insert(at < 0 ? next.models.size() : at + 1, name);
+    }
+    edit(std::move(next), tr("Edit %1").arg(name), config_field, merge);
+    setCurrent(name);
+}
+
 void Study::edit(StudyState next, const QString& name, int field, Merge merge) {
     if (next == state_) {
         return;
@@ -193,7 +209,28 @@ void Study::edit(StudyState next, const QString& name, int field, Merge merge) {
     }
 }
 
+void Study::reset(const StudyState& state) {
+    loaded_.clear();
+    verifications_.clear();
+    apply(state);
+    undo_->clear();
+    endMerge();
+}
+
+/// Models are kept once read; a config of the study that changes is another model.
+void Study::forgetChanged(const QMap<QString, StudyConfig>& next) {
+    for (const auto& configs : {state_.configs, next}) {
+        for (auto one = configs.begin(); one != configs.end(); ++one) {
+            if (state_.configs.value(one.key()) != next.value(one.key())) {
+                loaded_.remove(one.key());
+            }
+        }
+    }
+}
+
 void Study::apply(const StudyState& state) {
+    forgetChanged(state.configs);
+    const QString origin = state_.configs.value(current_).from; // an undone copy leads back to it
     state_ = state;
     rows_.clear();
     for (const QString& id : state_.models) {
@@ -201,7 +238,8 @@ void Study::apply(const StudyState& state) {
     }
     const QString before = current_;
     if (!state_.models.contains(current_)) {
-        current_ = state_.models.isEmpty() ? QString() : state_.models.first();
+        const QString first = state_.models.isEmpty() ? QString() : state_.models.first();
+        current_ = state_.models.contains(origin) ? origin : first;
     }
     Q_EMIT changed();
     if (current_ != before) {
@@ -214,11 +252,21 @@ ModelPtr Study::load(const QString& id, QString& error) {
         return *found;
     }
     try {
-        return *loaded_.insert(id, load_model(utf8(id)));
+        return *loaded_.insert(id, readConfigOf(id));
     } catch (const std::exception& exception) {
         error = text(exception.what());
         return nullptr;
     }
+}
+
+ModelPtr Study::readConfigOf(const QString& id) const {
+    const auto own = state_.configs.constFind(id);
+    if (own == state_.configs.constEnd()) {
+        return load_model(utf8(id));
+    }
+    const std::string name = utf8(id);
+    JsonDocument document = parse_json(utf8(own->json), name);
+    return make_model({name, name, std::move(document.value), std::move(document.warnings)});
 }
 
 StudyRow Study::makeRow(const QString& id) {
@@ -278,13 +326,16 @@ Badge Study::badge(const QString& id) const {
     return known->equal ? Badge::measured : Badge::refuted;
 }
 
-void open_seed(Study& study) {
-    QStringList models;
+StudyState seed_state() {
+    StudyState state;
     for (const std::string& name : seed_models()) {
-        models << text(name);
+        state.models << text(name);
     }
-    study.setModels(models);
-    study.undoStack()->clear();
+    return state;
+}
+
+void open_seed(Study& study) {
+    study.reset(seed_state());
 }
 
 QString format_problem(const NumericFormat& format, FormatClass format_class,

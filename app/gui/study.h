@@ -28,12 +28,20 @@ struct BudgetState {
     friend bool operator==(const BudgetState&, const BudgetState&) = default;
 };
 
-/// What a study file will hold. Compared as a whole, so that an edit without effect is none.
+/// A config that lives in the study and in no file: an edited copy of a model.
+struct StudyConfig {
+    QString json;
+    QString from; ///< the model it was copied from; empty when it was pasted
+    friend bool operator==(const StudyConfig&, const StudyConfig&) = default;
+};
+
+/// What a study file holds. Compared as a whole, so that an edit without effect is none.
 struct StudyState {
     QStringList models; ///< bundled names or paths, in the order they are shown
     QString baseline;   ///< one of them; the first when it is not among them
     Settings settings;
     BudgetState budget;
+    QMap<QString, StudyConfig> configs; ///< by the names their models have in `models`
 };
 bool operator==(const StudyState& a, const StudyState& b);
 
@@ -89,8 +97,15 @@ class Study : public QObject {
     void setTensor(std::int64_t ranks);
     /// Bytes of one model's weights as written; empty for auto.
     void setWeights(const QString& id, const QString& written);
+    /// Gives the study a config of its own under that name, or another one in its place. A new one
+    /// is ticked behind the model it was made from, and becomes the current one.
+    void setConfig(const QString& name, const StudyConfig& config, Merge merge = Merge::no);
     /// The next edit starts a new undo step, whatever it would merge with.
     void endMerge() { ++merge_serial_; }
+
+    /// Another study in this one's place, as the start of it: nothing can be undone, and files are
+    /// read again.
+    void reset(const StudyState& state);
 
     /// Reads a model, again when it was read before, without ticking it; the reason when it can not
     /// be read.
@@ -112,6 +127,8 @@ class Study : public QObject {
     void edit(StudyState next, const QString& name, int field, Merge merge);
     void apply(const StudyState& state);
     ModelPtr load(const QString& id, QString& error);
+    ModelPtr readConfigOf(const QString& id) const;
+    void forgetChanged(const QMap<QString, StudyConfig>& next);
     StudyRow makeRow(const QString& id);
 
     QUndoStack* undo_;
@@ -123,6 +140,8 @@ class Study : public QObject {
     int merge_serial_ = 0;
 };
 
+/// The opening comparison.
+StudyState seed_state();
 /// Ticks the models of the opening comparison, as the start of a study and not as an edit of it.
 void open_seed(Study& study);
 

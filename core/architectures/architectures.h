@@ -18,6 +18,15 @@ ModelPlan plan_model(const ConfigFile& config);
 WeightPlan plan_weights(const ConfigFile& file, const JsonValue& text, const std::string& pointer,
                         const ModelPlan& plan);
 
+struct Architecture;
+
+/// Where a config keeps its language model, and the table's row it is read with.
+struct TextConfigPlace {
+    std::string pointer; ///< "" or "/text_config": keys of objects in objects
+    const Architecture* row = nullptr;
+};
+TextConfigPlace text_config_place(const ConfigFile& config);
+
 /// A row of the architecture table, for `list architectures`.
 struct ArchitectureInfo {
     std::string model_type;

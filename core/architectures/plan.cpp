@@ -57,7 +57,7 @@ std::optional<TextConfig> step_inside(const std::string& file, const TextConfig&
 
 /// The innermost text config; a wrapper inside a wrapper (an omni model's thinker) is followed,
 /// too.
-TextConfig find_text_config(const ConfigFile& config) {
+TextConfig innermost_text_config(const ConfigFile& config) {
     TextConfig text{&config.value, "", model_type_of(config.path, "", config.value)};
     for (int depth = 0; depth < 4; ++depth) {
         const auto inside = step_inside(config.path, text);
@@ -73,6 +73,19 @@ TextConfig find_text_config(const ConfigFile& config) {
 bool is_flat_wrapper(const TextConfig& text) {
     return text.pointer.empty() && find_architecture(text.model_type) == nullptr &&
            !wrapped_model_type(text.model_type).empty();
+}
+
+TextConfig find_text_config(const ConfigFile& config) {
+    TextConfig text = innermost_text_config(config);
+    if (is_flat_wrapper(text)) {
+        text.model_type = wrapped_model_type(text.model_type);
+    }
+    return text;
+}
+
+const Architecture& row_of(const TextConfig& text) {
+    const Architecture* known = find_architecture(text.model_type);
+    return known ? *known : generic_architecture();
 }
 
 // ---- unknown types ------------------------------------------------------------------------------
@@ -240,16 +253,17 @@ void read_layers(const ModelConfig& config, const Architecture& row, ModelPlan& 
 
 } // namespace
 
+TextConfigPlace text_config_place(const ConfigFile& config) {
+    const TextConfig text = find_text_config(config);
+    return {text.pointer, &row_of(text)};
+}
+
 ModelPlan plan_model(const ConfigFile& file) {
-    TextConfig text = find_text_config(file);
-    if (is_flat_wrapper(text)) {
-        text.model_type = wrapped_model_type(text.model_type);
-    }
-    const Architecture* known = find_architecture(text.model_type);
-    const Architecture& row = known ? *known : generic_architecture();
+    const TextConfig text = find_text_config(file);
+    const Architecture& row = row_of(text);
     const ModelConfig config(file.path, *text.object, text.pointer, row.model_type);
     ModelPlan plan = start_plan(file, text.model_type);
-    if (known == nullptr) {
+    if (find_architecture(text.model_type) == nullptr) {
         require_plain(config, text.model_type);
         plan.confidence = Confidence::generic;
         plan.notes.push_back("model_type " +

@@ -100,6 +100,30 @@ TEST(Program, WritesAChartWithoutADisplay) {
     }
 }
 
+TEST(Program, DrawsAStudyUnderItsOwnSettings) {
+    const QTemporaryDir folder;
+    test::write(folder, "own.json", test::width_80_config);
+    const QString study = test::write(
+        folder, "a.kvstudy.json",
+        R"({"kvcaliper_study": 1, "models": ["gpt2-xl", "./own.json"], "settings": {"context": 131072}})");
+    const QString path = folder.filePath(s("chart.svg"));
+    const Ran ran = run({s("--chart"), path, study});
+    EXPECT_EQ(ran.code, 0) << ran.err.toStdString();
+    for (const char* words : {">300 KiB<", ">5 KiB<", ">own<", "context 131,072"}) {
+        EXPECT_TRUE(test::read(path).contains(words)) << words;
+    }
+    // What is written on the command line stands over the file.
+    EXPECT_EQ(run({s("--chart"), path, s("-c"), s("4096"), study}).code, 0);
+    EXPECT_TRUE(test::read(path).contains("context 4,096"));
+    const Ran both = run({s("--chart"), path, study, s("gpt2")});
+    EXPECT_EQ(both.code, 2);
+    EXPECT_TRUE(both.err.contains("one study file alone")) << both.err.toStdString();
+    const QString bad = test::write(folder, "bad.kvstudy.json", R"({"kvcaliper_study": 1})");
+    const Ran damaged = run({s("--chart"), path, bad});
+    EXPECT_EQ(damaged.code, 2);
+    EXPECT_TRUE(damaged.err.contains("bad.kvstudy.json: /models: expected a list"));
+}
+
 TEST(Program, AnswersErrorsInOneLineWithCode2) {
     const QTemporaryDir folder;
     const QString path = folder.filePath(s("chart.svg"));

@@ -37,4 +37,9 @@ inline const char* const width_80_config = R"({"model_type": "llama", "num_hidde
     "hidden_size": 640, "num_attention_heads": 8, "num_key_value_heads": 8, "head_dim": 80,
     "max_position_embeddings": 4096})";
 
+/// With this set to a folder, the test program is a window with edits and an autosave there, to be
+/// killed by a test.
+inline const char* const autosave_variable = "KVCALIPER_TEST_AUTOSAVE";
+inline constexpr int sequences_of_the_killed = 77;
+
 } // namespace kvcaliper::gui::test

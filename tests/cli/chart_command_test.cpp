@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the window's program is asked to draw: `echo` in its place says it back.
+#include "tests/cli/run_cli.h"
+
+#include <cstdlib>
+
+namespace kvcaliper::cli {
+namespace {
+
+class Chart : public testing::Test {
+  protected:
+    void SetUp() override { ::setenv("KVCALIPER_GUI", "/bin/echo", 1); }
+    void TearDown() override { ::unsetenv("KVCALIPER_GUI"); }
+};
+
+TEST_F(Chart, AStudyKeepsItsOwnSettings) {
+    const Ran ran = run_cli({"chart", "my/plan.kvstudy.json", "-o", "a.svg"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out, "--chart a.svg --kind per-token --theme light -- my/plan.kvstudy.json\n");
+}
+
+TEST_F(Chart, SettingsThatAreWrittenGoAlong) {
+    const Ran ran = run_cli({"chart", "gpt2-xl", "-o", "a.svg", "-c", "128K", "-n", "4", "--k",
+                             "q8_0", "--size", "800x600"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out, "--chart a.svg --kind per-token --theme light -c 131072 -n 4 --k q8_0 "
+                       "--size 800x600 -- gpt2-xl\n");
+}
+
+TEST_F(Chart, ModelsAreReadBeforeAnythingIsDrawn) {
+    expect_one_line_error(run_cli({"chart", "no-such-model", "-o", "a.svg"}));
+}
+
+} // namespace
+} // namespace kvcaliper::cli
