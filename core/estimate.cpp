@@ -3,6 +3,7 @@
 
 #include "core/engines/engine.h"
 #include "core/error.h"
+#include "core/rank_estimate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -70,14 +71,7 @@ void check_settings(const Settings& settings) {
 
 Figure required_figure(const CacheSpec& spec, const CacheFormats& formats, const Settings& settings,
                        Tokens tokens) {
-    Figure figure = cache_bytes(spec, formats, tokens);
-    if (settings.sequences != 1) {
-        figure.name += " × " + format_integer(settings.sequences) + " sequences";
-        for (Term& term : figure.terms) {
-            term.factors.push_back({"sequences", settings.sequences});
-        }
-    }
-    return figure;
+    return times_sequences(cache_bytes(spec, formats, tokens), settings.sequences);
 }
 
 std::string joined(const std::vector<std::string>& texts) {
@@ -138,7 +132,22 @@ CacheFormats resolve_formats(const Settings& settings, const ModelPlan& plan) {
                     "found \"" +
                     settings.engine + "\"");
     }
+    if (!settings.parallel.is_one()) {
+        throw Error("--tp, --pp, --cp, --dp: expected 1 (ranks are known to estimate and compare), "
+                    "found " +
+                    to_string(settings.parallel));
+    }
     return resolve_formats(settings, plan, ideal_formats());
+}
+
+Figure times_sequences(Figure figure, std::int64_t sequences) {
+    if (sequences != 1) {
+        figure.name += " × " + format_integer(sequences) + " sequences";
+        for (Term& term : figure.terms) {
+            term.factors.push_back({"sequences", sequences});
+        }
+    }
+    return figure;
 }
 
 ModelPtr apply_settings(const ModelPtr& model, const Settings& settings) {
@@ -172,6 +181,7 @@ Estimate estimate(ModelPtr model, const Settings& settings) {
     result.model = std::move(model);
     add_setting_notes(result);
     add_reserved(result);
+    result.per_rank = estimate_rank(result);
     return result;
 }
 

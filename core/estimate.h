@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/cache_spec.h"
+#include "core/parallelism.h"
 
 #include <memory>
 #include <optional>
@@ -30,6 +31,7 @@ struct Settings {
     std::string engine = "ideal";
     Tokens encoder_tokens{0}; ///< rows of cross-attention, where the model does not fix them
     std::vector<EngineSetting> engine_options{};
+    Parallelism parallel{}; ///< known to estimate() alone
 };
 
 /// A model that was read: its plan and its components. Immutable, cheap to share.
@@ -39,18 +41,30 @@ struct Model {
 };
 using ModelPtr = std::shared_ptr<const Model>;
 
+/// What the rank that holds most keeps, of the sequences and at the context of the settings.
+struct RankEstimate {
+    std::int64_t stage = 0; ///< its pipeline stage
+    StageLayers layers;     ///< of that stage
+    Figure required;
+    std::optional<Figure> reserved; ///< what the engine sets aside there; none for ideal
+    Bytes required_total;           ///< over all ranks: replicas count as often as they are kept
+    std::optional<Bytes> reserved_total;
+    std::vector<std::string> notes;
+};
+
 /// The answer for one model under one setting. All figures are per sequence unless they say
-/// otherwise.
+/// otherwise, and of the whole model, as if one device held it; `per_rank` is of one of several.
 struct Estimate {
     ModelPtr model;
-    Settings settings;              ///< as asked
-    CacheFormats formats;           ///< resolved, of everything but `reserved`
-    Figure uncapped;                ///< bytes per token
-    Figure growth;                  ///< bytes per token
-    Figure constant;                ///< bytes per sequence
-    Figure required;                ///< all sequences, at the context
-    std::optional<Figure> reserved; ///< what the engine sets aside for them; none for ideal
-    CacheFormats reserved_formats;  ///< the engine's; those above for ideal
+    Settings settings;                    ///< as asked
+    CacheFormats formats;                 ///< resolved, of everything but `reserved`
+    Figure uncapped;                      ///< bytes per token
+    Figure growth;                        ///< bytes per token
+    Figure constant;                      ///< bytes per sequence
+    Figure required;                      ///< all sequences, at the context
+    std::optional<Figure> reserved;       ///< what the engine sets aside for them; none for ideal
+    CacheFormats reserved_formats;        ///< the engine's; those above for ideal
+    std::optional<RankEstimate> per_rank; ///< none on a single rank
     std::vector<Knee> knees;
     std::vector<std::string> notes; ///< the model's, and those these settings bring
 };
@@ -69,6 +83,9 @@ ModelPtr apply_settings(const ModelPtr& model, const Settings& settings);
 
 /// Throws Error when a format can not store the model's rows, or a number does not fit 64 bits.
 Estimate estimate(ModelPtr model, const Settings& settings);
+
+/// The same for so many sequences.
+Figure times_sequences(Figure figure, std::int64_t sequences);
 
 /// One point of the curve: bytes of all sequences at that many tokens.
 struct CurvePoint {

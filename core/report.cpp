@@ -241,11 +241,40 @@ JsonValue settings_json(const Estimate& estimate) {
         json.set("required_formats", to_json(estimate.formats));
     }
     json.set("encoder_tokens", estimate.settings.encoder_tokens.count());
-    json.set("tp", 1);
-    json.set("pp", 1);
-    json.set("cp", 1);
+    json.set("tp", estimate.settings.parallel.tensor);
+    json.set("pp", estimate.settings.parallel.pipeline);
+    json.set("cp", estimate.settings.parallel.context);
+    json.set("dp", estimate.settings.parallel.data);
     return json;
 }
+
+namespace {
+
+JsonValue bytes_or_null(const std::optional<Bytes>& bytes) {
+    return bytes ? JsonValue(bytes->count()) : JsonValue();
+}
+
+/// The rank that holds most, and all ranks together.
+JsonValue per_rank_json(const Estimate& estimate) {
+    if (!estimate.per_rank) {
+        return nullptr;
+    }
+    const RankEstimate& rank = *estimate.per_rank;
+    JsonValue json;
+    json.set("required_bytes", rank.required.bytes().count());
+    json.set("reserved_bytes",
+             rank.reserved ? JsonValue(rank.reserved->bytes().count()) : JsonValue());
+    json.set("ranks", estimate.settings.parallel.ranks());
+    json.set("stage", rank.stage);
+    json.set("first_layer", rank.layers.first);
+    json.set("last_layer", rank.layers.last - 1);
+    json.set("required_total_bytes", rank.required_total.count());
+    json.set("reserved_total_bytes", bytes_or_null(rank.reserved_total));
+    json.set("notes", strings(rank.notes));
+    return json;
+}
+
+} // namespace
 
 JsonValue estimate_json(const Estimate& estimate, bool with_layers) {
     JsonValue json;
@@ -260,7 +289,7 @@ JsonValue estimate_json(const Estimate& estimate, bool with_layers) {
     json.set("required_bytes", estimate.required.bytes().count());
     json.set("reserved_bytes",
              estimate.reserved ? JsonValue(estimate.reserved->bytes().count()) : JsonValue());
-    json.set("per_rank", nullptr);
+    json.set("per_rank", per_rank_json(estimate));
     json.set("components", components_json(estimate));
     if (with_layers) {
         json.set("layers", layers_json(estimate));

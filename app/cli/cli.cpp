@@ -78,6 +78,17 @@ void add_engine_options(CLI::App& app, Settings& settings) {
         ->allow_extra_args(false);
 }
 
+void add_parallelism(CLI::App& app, Parallelism& parallel) {
+    app.add_option("--tp", parallel.tensor, "ranks that divide the heads (default 1)")
+        ->type_name("N");
+    app.add_option("--pp", parallel.pipeline, "ranks that divide the layers (default 1)")
+        ->type_name("N");
+    app.add_option("--cp", parallel.context, "ranks that divide the tokens (default 1)")
+        ->type_name("N");
+    app.add_option("--dp", parallel.data, "ranks that divide the sequences (default 1)")
+        ->type_name("N");
+}
+
 void add_settings(CLI::App& app, Options& options) {
     Settings& settings = options.settings;
     add_tokens(
@@ -95,6 +106,7 @@ void add_settings(CLI::App& app, Options& options) {
                    "engines")
         ->type_name("NAME");
     add_engine_options(app, options.settings);
+    add_parallelism(app, options.settings.parallel);
 }
 
 void add_output(CLI::App& app, Output& output) {

@@ -66,8 +66,9 @@ std::string heading(const Estimate& estimate) {
                 formats_text(estimate.reserved_formats, unremarkable_formats(estimate));
     }
     const std::int64_t sequences = estimate.settings.sequences;
-    return text + "; " + format_integer(estimate.settings.context.count()) + " tokens × " +
-           format_integer(sequences) + (sequences == 1 ? " sequence" : " sequences");
+    text += "; " + format_integer(estimate.settings.context.count()) + " tokens × " +
+            format_integer(sequences) + (sequences == 1 ? " sequence" : " sequences");
+    return estimate.per_rank ? text + "; " + to_string(estimate.settings.parallel) : text;
 }
 
 namespace {
@@ -109,6 +110,21 @@ void add_figure_row(Table& table, const std::string& name, const Ratio& bytes, T
     table.rows.push_back({name, bytes_cell(bytes), exact_cell(bytes, style)});
 }
 
+/// The rank that holds most, and all together.
+void add_rank_rows(Table& table, const Estimate& estimate, TableStyle style) {
+    if (!estimate.per_rank) {
+        return;
+    }
+    const RankEstimate& rank = *estimate.per_rank;
+    const std::string all = "all " + format_integer(estimate.settings.parallel.ranks()) + " ranks";
+    add_figure_row(table, "required per rank", rank.required.value(), style);
+    add_figure_row(table, "required, " + all, rank.required_total.count(), style);
+    if (rank.reserved) {
+        add_figure_row(table, "reserved per rank", rank.reserved->value(), style);
+        add_figure_row(table, "reserved, " + all, rank.reserved_total->count(), style);
+    }
+}
+
 Table figure_table(const Estimate& estimate, TableStyle style) {
     Table table{{{"figure"}, {"size", true}, {"bytes", true}}, {}};
     add_figure_row(table, "per token, uncapped", estimate.uncapped.value(), style);
@@ -122,6 +138,7 @@ Table figure_table(const Estimate& estimate, TableStyle style) {
         add_figure_row(table, "reserved by " + estimate.settings.engine, estimate.reserved->value(),
                        style);
     }
+    add_rank_rows(table, estimate, style);
     return table;
 }
 
@@ -131,6 +148,12 @@ std::vector<const Figure*> figures(const Estimate& estimate) {
                                        &estimate.required};
     if (estimate.reserved) {
         list.push_back(&*estimate.reserved);
+    }
+    if (estimate.per_rank) {
+        list.push_back(&estimate.per_rank->required);
+        if (estimate.per_rank->reserved) {
+            list.push_back(&*estimate.per_rank->reserved);
+        }
     }
     return list;
 }
@@ -207,6 +230,17 @@ void write_notes(const std::vector<std::string>& notes, std::ostream& stream) {
     }
 }
 
+/// Those of the rank that the whole does not have.
+std::vector<std::string> rank_notes(const Estimate& estimate) {
+    std::vector<std::string> notes;
+    for (const std::string& note : estimate.per_rank->notes) {
+        if (std::find(estimate.notes.begin(), estimate.notes.end(), note) == estimate.notes.end()) {
+            notes.push_back("per rank: " + note);
+        }
+    }
+    return notes;
+}
+
 JsonValue answer_json(const Estimate& estimate, const Options& options) {
     JsonValue json = estimate_json(estimate, options.layers);
     if (options.explain) {
@@ -254,6 +288,9 @@ int estimate_command(const Options& options, Io& io) {
         write_explanations(answer, io);
     }
     write_notes(answer.notes, io.out);
+    if (answer.per_rank) {
+        write_notes(rank_notes(answer), io.out);
+    }
     return answered;
 }
 
@@ -311,6 +348,10 @@ Table comparison_table(const Comparison& comparison, TableStyle style) {
     if (reserved) {
         table.columns.push_back({"reserved", true});
     }
+    const bool ranks = comparison.models.front().per_rank.has_value();
+    if (ranks) {
+        table.columns.push_back({reserved ? "reserved/rank" : "per rank", true});
+    }
     table.columns.push_back({"ratio", true});
     for (std::size_t i = 0; i < comparison.models.size(); ++i) {
         const Estimate& one = comparison.models[i];
@@ -321,6 +362,10 @@ Table comparison_table(const Comparison& comparison, TableStyle style) {
                                      cell(one.required.value())};
         if (reserved) {
             row.push_back(cell(one.reserved->value()));
+        }
+        if (ranks) {
+            const RankEstimate& rank = *one.per_rank;
+            row.push_back(cell((reserved ? *rank.reserved : rank.required).value()));
         }
         row.push_back(ratio ? format_decimal(*ratio, 4) : "-");
         table.rows.push_back(std::move(row));

@@ -18,16 +18,21 @@ struct Profile {
 
 const auto& profiles() {
     static const std::array list = {
-        Profile{
-            {"ideal", "what the architecture needs: exact windows, one latent, no padding", "", {}},
-            nullptr},
+        Profile{{"ideal",
+                 "what the architecture needs: exact windows, one latent, no padding",
+                 "",
+                 {},
+                 {true, true, true}},
+                nullptr},
         Profile{{"llama_cpp", "cells for the whole context up front, padded to 256; F32 states",
                  "sources of 2026: src/llama-kv-cache*.cpp, llama-memory-recurrent.cpp",
                  llama_cpp_options()},
                 reserve_llama_cpp},
-        Profile{{"vllm", "blocks a request is admitted with; one page size for all layers",
+        Profile{{"vllm",
+                 "blocks a request is admitted with; one page size for all layers",
                  "commit 001cabc, May 2026: v1/core/kv_cache_utils.py, v1/kv_cache_interface.py",
-                 vllm_options()},
+                 vllm_options(),
+                 {true, false, false}},
                 reserve_vllm}};
     return list;
 }
@@ -71,6 +76,36 @@ std::optional<Reservation> reserve(const Model& model, const Settings& settings)
         return std::nullopt;
     }
     return profile.reserve(model, settings, options);
+}
+
+std::optional<Reservation> reserve_stage(const Model& divided, const Settings& settings,
+                                         const StageLayers& layers) {
+    Model held{keep_stage(divided.plan, layers), {}};
+    held.spec = build_cache_spec(held.plan, settings.encoder_tokens);
+    return reserve(held, settings);
+}
+
+std::vector<StageLayers> split_for_engine(const ModelPlan& plan, const Settings& settings) {
+    auto stages =
+        split_layers(static_cast<std::int64_t>(plan.layers.size()), settings.parallel.pipeline);
+    check_sharing(plan, stages);
+    return stages;
+}
+
+std::int64_t context_ranks(const Settings& settings) {
+    return settings.parallel.context;
+}
+
+void check_spread(const Settings& settings, const Model&) {
+    const EngineInfo& engine = find_engine(settings.engine);
+    const auto check = [&](bool known, std::int64_t ranks, const char* option) {
+        if (!known && ranks != 1) {
+            throw no_rule(engine.name, std::string(option) + " " + std::to_string(ranks));
+        }
+    };
+    check(engine.ways.tensor, settings.parallel.tensor, "--tp");
+    check(engine.ways.pipeline, settings.parallel.pipeline, "--pp");
+    check(engine.ways.context, settings.parallel.context, "--cp");
 }
 
 } // namespace kvcaliper

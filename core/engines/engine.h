@@ -18,11 +18,19 @@ struct EngineOption {
     std::string_view meaning;
 };
 
+/// The ways of spreading a model that an engine's rules know. Copies (--dp) need none.
+struct KnownWays {
+    bool tensor = false;
+    bool pipeline = false;
+    bool context = false;
+};
+
 struct EngineInfo {
     std::string_view name;
     std::string_view meaning;
     std::string_view version; ///< whose sources the rules were read in
     std::span<const EngineOption> options;
+    KnownWays ways{};
 };
 
 /// `ideal` first.
@@ -43,5 +51,20 @@ struct Reservation {
 /// What the settings' engine reserves; nothing for `ideal`. Throws Error for an unknown engine,
 /// option or value, and where no rule of that engine is known ("engine vllm: no rule for … yet").
 std::optional<Reservation> reserve(const Model& model, const Settings& settings);
+
+/// The same on one rank that holds these layers: `divided` is the whole model with the dimensions
+/// of that rank, the settings are the rank's.
+std::optional<Reservation> reserve_stage(const Model& divided, const Settings& settings,
+                                         const StageLayers& layers);
+
+/// The layers of every pipeline stage, as the settings' engine splits them.
+std::vector<StageLayers> split_for_engine(const ModelPlan& plan, const Settings& settings);
+
+/// Ranks that divide the tokens of one sequence.
+std::int64_t context_ranks(const Settings& settings);
+
+/// Throws Error where the settings' engine refuses to spread the model like that, or no rule is
+/// known.
+void check_spread(const Settings& settings, const Model& model);
 
 } // namespace kvcaliper

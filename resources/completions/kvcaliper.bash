@@ -2,7 +2,7 @@
 # bash completion for kvcaliper
 _kvcaliper() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local settings="--context --sequences --kv --k --v --index --state --conv --encoder-tokens --engine --engine-opt"
+    local settings="--context --sequences --kv --k --v --index --state --conv --encoder-tokens --engine --engine-opt --tp --pp --cp --dp"
     local output="--json --csv --markdown --help"
     if [ "$COMP_CWORD" -eq 1 ]; then
         COMPREPLY=($(compgen -W "estimate compare curve claims verify chart list --help --version" -- "$word"))

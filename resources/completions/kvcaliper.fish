@@ -13,6 +13,9 @@ end
 complete -c kvcaliper -l encoder-tokens -x
 complete -c kvcaliper -l engine -x -a "ideal llama_cpp vllm"
 complete -c kvcaliper -l engine-opt -x
+for option in tp pp cp dp
+    complete -c kvcaliper -l $option -x
+end
 for option in json csv markdown layers explain help version
     complete -c kvcaliper -l $option
 end
