@@ -33,7 +33,13 @@ const auto& profiles() {
                  "commit 001cabc, May 2026: v1/core/kv_cache_utils.py, v1/kv_cache_interface.py",
                  vllm_options(),
                  {true, false, false}},
-                reserve_vllm}};
+                reserve_vllm},
+        Profile{{"sglang",
+                 "pools of slots for the tokens of all sequences; states by request",
+                 "0.5.23: srt/mem_cache/memory_pool.py, model_executor/pool_configurator.py",
+                 sglang_options(),
+                 {}},
+                reserve_sglang}};
     return list;
 }
 

@@ -13,7 +13,7 @@ namespace kvcaliper {
 struct EngineOption {
     std::string_view name;       ///< "ubatch-size"
     std::string_view short_name; ///< another spelling, or empty
-    std::string_view values;     ///< "N" for a number from 1, else the words: "auto|on|off"
+    std::string_view values;     ///< "N": a number from 1; "R": a share; else words: "auto|on|off"
     std::string_view by_default; ///< as a user would write it
     std::string_view meaning;
 };

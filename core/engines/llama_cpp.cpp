@@ -159,12 +159,6 @@ bool is_quantised(const NumericFormat& format) {
     return format.elements_per_block > 1;
 }
 
-bool has_kind(const CacheSpec& spec, LayerKind kind) {
-    const auto groups = group_components(spec);
-    return std::any_of(groups.begin(), groups.end(),
-                       [&](const ComponentGroup& group) { return group.component.kind == kind; });
-}
-
 void check_cache_type(const char* option, const NumericFormat& format) {
     if (std::find(std::begin(cache_types), std::end(cache_types), format.name) ==
         std::end(cache_types)) {

@@ -25,8 +25,22 @@ const EngineOption& find_option(const EngineInfo& engine, const std::string& nam
                 (near.empty() ? "" : "; did you mean " + near + "?"));
 }
 
-/// True for one of "auto|on|off", and for a number from 1 where the values are "N".
+/// True for a decimal above 0 and up to 1.
+bool is_share(const std::string& value) {
+    try {
+        const Ratio share = parse_written_number(value).value;
+        return share > Ratio(0) && share <= Ratio(1);
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+/// True for one of "auto|on|off", for a number from 1 where the values are "N", for a share where
+/// they are "R".
 bool fits(std::string_view values, const std::string& value) {
+    if (values == "R") {
+        return is_share(value);
+    }
     if (values.starts_with("N")) {
         std::int64_t number = 0;
         const auto [end, error] =
@@ -42,6 +56,7 @@ bool fits(std::string_view values, const std::string& value) {
 std::string values_text(std::string_view values) {
     return values == "N"        ? "a whole number from 1"
            : values == "N|auto" ? "a whole number from 1, or auto"
+           : values == "R"      ? "a number above 0, at most 1"
                                 : std::string(values);
 }
 
@@ -80,6 +95,10 @@ std::int64_t OptionValues::number(std::string_view name) const {
     return std::stoll(word(name));
 }
 
+Ratio OptionValues::ratio(std::string_view name) const {
+    return parse_written_number(word(name)).value;
+}
+
 Error no_rule(std::string_view engine, const std::string& what) {
     return Error("engine " + std::string(engine) + ": no rule for " + what + " yet");
 }
@@ -95,6 +114,19 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
 std::string_view canonical_type(const ModelPlan& plan) {
     const Architecture* row = find_architecture(plan.model_type);
     return row ? row->model_type : std::string_view(plan.model_type);
+}
+
+bool has_kind(const CacheSpec& spec, LayerKind kind) {
+    const auto groups = group_components(spec);
+    return std::any_of(groups.begin(), groups.end(),
+                       [&](const ComponentGroup& group) { return group.component.kind == kind; });
+}
+
+bool has_component(const CacheSpec& spec, LayerKind kind, Role role) {
+    const auto groups = group_components(spec);
+    return std::any_of(groups.begin(), groups.end(), [&](const ComponentGroup& group) {
+        return group.component.kind == kind && group.component.role == role;
+    });
 }
 
 std::string component_label(const Component& component) {

@@ -16,6 +16,7 @@ class OptionValues {
     std::int64_t number(std::string_view name) const;
     const std::string& word(std::string_view name) const;
     bool flag(std::string_view name) const { return word(name) == "on"; }
+    Ratio ratio(std::string_view name) const; ///< of an option of values "R"
     const std::map<std::string, std::string, std::less<>>& all() const { return values_; }
 
   private:
@@ -30,6 +31,10 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple);
 
 /// The model_type whose row of the architecture table a plan was read with.
 std::string_view canonical_type(const ModelPlan& plan);
+
+/// True when some layer keeps components of that kind, and of that role.
+bool has_kind(const CacheSpec& spec, LayerKind kind);
+bool has_component(const CacheSpec& spec, LayerKind kind, Role role);
 
 /// "full attention, key".
 std::string component_label(const Component& component);
@@ -48,5 +53,9 @@ Reservation reserve_llama_cpp(const Model& model, const Settings& settings,
 
 std::span<const EngineOption> vllm_options();
 Reservation reserve_vllm(const Model& model, const Settings& settings, const OptionValues& options);
+
+std::span<const EngineOption> sglang_options();
+Reservation reserve_sglang(const Model& model, const Settings& settings,
+                           const OptionValues& options);
 
 } // namespace kvcaliper

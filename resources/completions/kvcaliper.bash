@@ -14,7 +14,7 @@ _kvcaliper() {
         return
         ;;
     --backend) COMPREPLY=($(compgen -W "auto cuda cpu" -- "$word")) && return ;;
-    --engine) COMPREPLY=($(compgen -W "ideal llama_cpp vllm" -- "$word")) && return ;;
+    --engine) COMPREPLY=($(compgen -W "ideal llama_cpp vllm sglang" -- "$word")) && return ;;
     --kind) COMPREPLY=($(compgen -W "per-token context layers" -- "$word")) && return ;;
     --theme) COMPREPLY=($(compgen -W "light dark" -- "$word")) && return ;;
     --output | -o | --record) COMPREPLY=($(compgen -f -- "$word")) && return ;;

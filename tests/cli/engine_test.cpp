@@ -82,6 +82,7 @@ TEST(EngineCommand, ListNamesEnginesAndTheirOptions) {
     EXPECT_THAT(ran.out, HasSubstr("ideal,,,,"));
     EXPECT_THAT(ran.out, HasSubstr("llama_cpp,ubatch-size,N,512,"));
     EXPECT_THAT(ran.out, HasSubstr("vllm,block-size,1|8|16|32|64|128|256,16,"));
+    EXPECT_THAT(ran.out, HasSubstr("sglang,swa-full-tokens-ratio,R,0.8,"));
 }
 
 } // namespace
