@@ -46,7 +46,10 @@ bool is_part(const MemoryLine& line) {
 /// Reads a log line by line: facts are remembered, memory lines kept with what was known by then.
 class LogReader {
   public:
-    explicit LogReader(const std::string& source) { log_.source = source; log_.loads.emplace_back(); }
+    explicit LogReader(const std::string& source) {
+        log_.source = source;
+        log_.loads.emplace_back();
+    }
 
     void read(std::string_view text);
     EngineLog finish();

@@ -19,21 +19,21 @@ using LogFacts = std::map<std::string, std::string, std::less<>>;
 
 /// What a memory line speaks of. The engine's source of each wording is named beside its pattern.
 enum class LogLineKind {
-    pool,           ///< llama.cpp: so many cells of so many layers
-    context,        ///< llama.cpp of old, ik_llama.cpp: K and V of one context
-    latent,         ///< ik_llama.cpp: a latent, and perhaps its transposed copy
-    latent_split,   ///< the same, rotary key and latent apart
-    buffers,        ///< llama.cpp: buffers of the devices, added up
-    states,         ///< llama.cpp: recurrent states
-    server_cache,   ///< Ollama: what its own engine or estimate says, added up over devices
-    gpu_blocks,     ///< vLLM V0: number of blocks
-    cache_tokens,   ///< vLLM: number of tokens
-    concurrency,    ///< vLLM: how many requests of the longest length
-    token_pool,     ///< SGLang: K and V of so many tokens
-    latent_pool,    ///< SGLang: one figure for so many tokens
-    window_pools,   ///< SGLang: full and sliding pools
-    state_pool,     ///< SGLang: states of so many requests
-    paged_cache,    ///< TensorRT-LLM: so many tokens
+    pool,         ///< llama.cpp: so many cells of so many layers
+    context,      ///< llama.cpp of old, ik_llama.cpp: K and V of one context
+    latent,       ///< ik_llama.cpp: a latent, and perhaps its transposed copy
+    latent_split, ///< the same, rotary key and latent apart
+    buffers,      ///< llama.cpp: buffers of the devices, added up
+    states,       ///< llama.cpp: recurrent states
+    server_cache, ///< Ollama: what its own engine or estimate says, added up over devices
+    gpu_blocks,   ///< vLLM V0: number of blocks
+    cache_tokens, ///< vLLM: number of tokens
+    concurrency,  ///< vLLM: how many requests of the longest length
+    token_pool,   ///< SGLang: K and V of so many tokens
+    latent_pool,  ///< SGLang: one figure for so many tokens
+    window_pools, ///< SGLang: full and sliding pools
+    state_pool,   ///< SGLang: states of so many requests
+    paged_cache,  ///< TensorRT-LLM: so many tokens
 };
 
 /// One line of a log that gives a size of a cache, or several lines that add up to one.

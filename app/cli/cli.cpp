@@ -22,6 +22,7 @@ const char* const footer_text =
     "  kvcaliper estimate llama-3-8b -c 32K --k q8_0 --v q4_0\n"
     "  kvcaliper compare gpt2-xl llama-3-8b gemma-3-27b deepseek-v3 falcon-mamba-7b\n"
     "  kvcaliper claims\n"
+    "  kvcaliper log server.log --model gemma-3-27b\n"
     "  kvcaliper verify gpt2-xl -c 1000\n"
     "Exit codes: 0 answered, 1 answered no, 2 usage or bad input, 3 impossible here.";
 
@@ -92,7 +93,11 @@ void add_parallelism(CLI::App& app, Parallelism& parallel) {
 void add_settings(CLI::App& app, Options& options) {
     Settings& settings = options.settings;
     add_tokens(
-        app, "-c,--context", [&settings](Tokens tokens) { settings.context = tokens; },
+        app, "-c,--context",
+        [&options](Tokens tokens) {
+            options.settings.context = tokens;
+            options.context_given = true;
+        },
         "tokens held per sequence: 8192, 128K (default 8192)");
     app.add_option("-n,--sequences", options.settings.sequences,
                    "sequences held at once (default 1)")
@@ -178,6 +183,15 @@ void add_proof_commands(CLI::App& app, Options& options, Command& chosen) {
                     claims_command, chosen);
     claims->add_option("FILE", options.subject, "a claims file, or the bundled seed or gallery");
     add_output(*claims, options.output);
+
+    CLI::App* log =
+        add_command(app, "log", "Check the memory lines of an engine's log", log_command, chosen);
+    log->add_option("FILE", options.subject, "a log, or - (standard input)")->required();
+    log->add_option("--model", options.log_model,
+                    "the model of the log (default: the bundled one that the log names)")
+        ->type_name("MODEL");
+    add_settings(*log, options);
+    add_output(*log, options.output);
 
     CLI::App* verify = add_command(app, "verify", "Run decode steps and measure the cache",
                                    verify_command, chosen);

@@ -43,7 +43,7 @@ std::vector<std::string> summands(const std::string& text) {
 
 /// What PyTorch and the engines call the formats that the table knows under other names.
 std::string table_name(std::string name) {
-    name = strip(std::move(name), "'\",.");
+    name = strip(std::move(name), "'\"");
     if (name.starts_with("torch.")) {
         name = name.substr(6);
     }
@@ -84,6 +84,31 @@ std::optional<std::int64_t> Question::count(std::string_view name) const {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     const bool whole = error == std::errc() && end == digits.data() + digits.size();
     return whole ? std::optional(value) : std::nullopt;
+}
+
+std::int64_t Question::ranks() const {
+    return std::max<std::int64_t>(1, count("tp").value_or(asked.settings.parallel.tensor));
+}
+
+Model Question::rank_model() const {
+    if (ranks() == 1) {
+        return *model;
+    }
+    Model divided{divide_heads(model->plan, ranks()), {}};
+    divided.spec = build_cache_spec(divided.plan, asked.settings.encoder_tokens);
+    return divided;
+}
+
+std::vector<std::string> Question::rank_text() const {
+    if (ranks() == 1) {
+        return {};
+    }
+    const auto row = [](const Model& one) {
+        return pool_bytes(every_pool(one.spec), ideal_formats(), 1).total();
+    };
+    const bool replicated = row(rank_model()) * Ratio(ranks()) > row(*model);
+    return {"per GPU: one of " + format_integer(ranks()) + " ranks" +
+            (replicated ? ", KV heads replicated" : "")};
 }
 
 const NumericFormat& Question::format(std::string_view name, const std::string& setting,
@@ -187,8 +212,8 @@ LogResult judge(const Question& question, std::string quantity, const std::strin
     const ByteRange range = written_bytes(logged, unit);
     if (!readings.empty()) {
         result.computed = bytes_text(readings.front().bytes.total());
-        result.difference = difference_text((range.low + range.high) * Ratio(1, 2),
-                                            readings.front().bytes.total());
+        result.difference =
+            difference_text((range.low + range.high) * Ratio(1, 2), readings.front().bytes.total());
     }
     return result;
 }
@@ -257,7 +282,8 @@ class Models {
 
     static std::string shown(const std::string& name) {
         std::string text = name.substr(0, 120);
-        std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+        std::replace_if(
+            text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
         return text;
     }
 

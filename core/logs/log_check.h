@@ -13,12 +13,18 @@ namespace kvcaliper::logs {
 struct Question {
     const MemoryLine& line;
     const LogFacts& load; ///< what the log says anywhere about this model
-    const ModelPtr& model;
+    ModelPtr model;
     const LogQuestion& asked;
 
     /// What the line, or the log before it, or the log after it says; nothing where none does.
     std::optional<std::string> word(std::string_view name) const;
     std::optional<std::int64_t> count(std::string_view name) const;
+    /// Tensor-parallel ranks: as the log says, else as asked.
+    std::int64_t ranks() const;
+    /// The model with the dimensions of one of these ranks. Throws Error where heads do not divide.
+    Model rank_model() const;
+    /// "per GPU: one of 4 ranks, KV heads replicated"; nothing for a single rank.
+    std::vector<std::string> rank_text() const;
     /// A number format under the engine's own name for it; the setting, or `otherwise`, where the
     /// log names none. Throws Error for one that is not known.
     const NumericFormat& format(std::string_view name, const std::string& setting,

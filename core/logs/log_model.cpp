@@ -10,12 +10,12 @@ namespace {
 /// Words that change neither layers nor widths: tuning, containers, number formats of weights, and
 /// dates of later releases of the same architecture.
 constexpr std::string_view passed_over[] = {
-    "instruct", "it",   "chat",  "base",   "thinking", "exp",   "hf",   "gguf",     "ud",
-    "imat",     "i1",   "meta",  "fp8",    "bf16",     "f16",   "fp16", "awq",      "gptq",
-    "int4",     "int8", "4bit",  "8bit",   "mxfp4",    "nvfp4", "nl",   "k",        "m",
-    "s",        "l",    "xl",    "xs",     "xxs",      "0",     "1",    "dynamic",  "w4a16",
-    "w8a8",     "qat",  "of",    "latest", "0324",     "0528",  "0905", "2507",     "preview",
-    "r4",       "ks",   "kss",   "kt",     "kl",       "pt"};
+    "instruct", "it",   "chat", "base",   "thinking", "exp",   "hf",   "gguf",    "ud",
+    "imat",     "i1",   "meta", "fp8",    "bf16",     "f16",   "fp16", "awq",     "gptq",
+    "int4",     "int8", "4bit", "8bit",   "mxfp4",    "nvfp4", "nl",   "k",       "m",
+    "s",        "l",    "xl",   "xs",     "xxs",      "0",     "1",    "dynamic", "w4a16",
+    "w8a8",     "qat",  "of",   "latest", "0324",     "0528",  "0905", "2507",    "preview",
+    "r4",       "ks",   "kss",  "kt",     "kl",       "pt"};
 
 bool is_digits(std::string_view word) {
     return std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -90,7 +90,8 @@ std::string bundled_model_for(std::string_view name, const std::vector<CatalogEn
         return "";
     }
     for (const CatalogEntry& entry : catalog) {
-        const std::string_view hub = std::string_view(entry.source).substr(0, entry.source.find(' '));
+        const std::string_view hub =
+            std::string_view(entry.source).substr(0, entry.source.find(' '));
         if (telling_words(entry.name) == words || telling_words(entry.display_name) == words ||
             telling_words(last_name(hub)) == words) {
             return entry.name;

@@ -43,8 +43,7 @@ constexpr MemoryPattern memory_list[] = {
      "KV self size = {#size} MiB, c^KV ({k}): {#k_size} MiB, kv^T ({v}): {#v_size} MiB"},
     {ik_llama, latent, "KV self size = {#size} MiB, c^KV ({k}): {#k_size} MiB"},
     // llama.cpp before June 2025: src/llama.cpp, llama-context.cpp; ik_llama.cpp to this day.
-    {llama, context,
-     "KV self size = {#size} MiB, K ({k}): {#k_size} MiB, V ({v}): {#v_size} MiB"},
+    {llama, context, "KV self size = {#size} MiB, K ({k}): {#k_size} MiB, V ({v}): {#v_size} MiB"},
     {llama, context, "KV self size = {#size} MiB"},
     {llama, context, "kv self size = {#size} MB"}, // of 2023; counted in MiB
     {llama, buffers, "KV buffer size = {#size} MiB"},
@@ -102,6 +101,8 @@ constexpr FactPattern fact_list[] = {
     {vllm, "Setting attention block size to {#block} tokens"},
     {vllm, "Available KV cache memory: {#memory} GiB"},
     {vllm, "reserved for KV Cache is {#memory}GiB"},
+    {vllm, "GPU KV cache size: {#cache_tokens} tokens"},
+    {vllm, "Mamba cache mode is set to '{mamba_mode}'"},
     {sglang, "ServerArgs(model_path='{model}'", true},
     {sglang, ", tp_size={#tp}"},
     {sglang, ", page_size={#page}"},
@@ -196,8 +197,10 @@ class Matcher {
     }
 
     bool take_number(std::string_view name) {
+        skip_spaces();
         std::size_t end = at_;
-        while (end < line_.size() && (is_digit(line_[end]) || line_[end] == '.' || line_[end] == ',')) {
+        while (end < line_.size() &&
+               (is_digit(line_[end]) || line_[end] == '.' || line_[end] == ',')) {
             ++end;
         }
         while (end > at_ && !is_digit(line_[end - 1])) {

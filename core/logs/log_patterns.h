@@ -11,7 +11,7 @@ namespace kvcaliper::logs {
 
 /// A text with captures:
 ///   a space     any white space, also none
-///   {#name}     a number: digits, points and commas
+///   {#name}     a number, white space before it: digits, points and commas
 ///   {name}      up to the literal that follows it; at the end up to white space or a comma
 ///   {>name}     the rest of the line
 ///   {*}         anything up to the literal that follows it

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/logs/log_pools.h"
 
-#include "core/error.h"
+#include "core/engines/profile.h"
 
 #include <algorithm>
 
@@ -24,23 +24,7 @@ bool is_state(const Component& component) {
 }
 
 bool is_v_like(const Component& component) {
-    return component.format_class == FormatClass::v ||
-           component.format_class == FormatClass::state;
-}
-
-bool has_heads(const Component& component) {
-    return component.role == Role::key || component.role == Role::value;
-}
-
-const LatentDims* find_latent(const ModelPlan& plan) {
-    for (const LayerPlan& layer : plan.layers) {
-        for (const LayerPart& part : layer.parts) {
-            if (const auto* dims = std::get_if<LatentDims>(&part.dims)) {
-                return dims;
-            }
-        }
-    }
-    return nullptr;
+    return component.format_class == FormatClass::v || component.format_class == FormatClass::state;
 }
 
 Component row_of(Role role, FormatClass format_class, std::int64_t rows, std::int64_t width) {
@@ -92,21 +76,22 @@ Pool state_pool(const CacheSpec& spec) {
 
 Pool expanded_pool(const Model& model) {
     const std::int64_t layers = latent_pool(model.spec, false).layers;
-    const LatentDims* dims = find_latent(model.plan);
-    if (dims == nullptr) {
+    if (layers == 0) {
         return {};
     }
-    const std::int64_t key = checked_add(dims->nope_width, dims->rope_width);
+    const LatentDims& dims = latent_dims(model.plan);
+    const std::int64_t key = checked_add(dims.nope_width, dims.rope_width);
     return {"K and V of every head",
-            {{row_of(Role::key, FormatClass::k, dims->heads, key), layers},
-             {row_of(Role::value, FormatClass::v, dims->heads, dims->value_width), layers}},
+            {{row_of(Role::key, FormatClass::k, dims.heads, key), layers},
+             {row_of(Role::value, FormatClass::v, dims.heads, dims.value_width), layers}},
             layers};
 }
 
 Pool doubled_latent_pool(const Model& model) {
     Pool pool = latent_pool(model.spec, false);
-    if (const LatentDims* dims = find_latent(model.plan)) {
-        pool.groups.push_back({row_of(Role::value, FormatClass::v, 1, dims->rank), pool.layers});
+    if (pool.layers > 0) {
+        pool.groups.push_back(
+            {row_of(Role::value, FormatClass::v, 1, latent_dims(model.plan).rank), pool.layers});
     }
     return pool;
 }
@@ -119,24 +104,10 @@ PoolBytes pool_bytes(const Pool& pool, const CacheFormats& formats, std::int64_t
         const Bytes one = component_bytes(component, formats, Tokens(state ? 1 : cells));
         const Ratio all =
             Ratio(one.count()) * Ratio(group.layers) * Ratio(state ? cells : std::int64_t{1});
-        (is_v_like(component) ? bytes.v : bytes.k) = (is_v_like(component) ? bytes.v : bytes.k) + all;
+        (is_v_like(component) ? bytes.v : bytes.k) =
+            (is_v_like(component) ? bytes.v : bytes.k) + all;
     }
     return bytes;
-}
-
-Pool one_rank(Pool pool, std::int64_t ranks) {
-    for (ComponentGroup& group : pool.groups) {
-        Component& component = group.component;
-        if (!has_heads(component)) {
-            continue;
-        }
-        if (component.rows % ranks != 0 && ranks % component.rows != 0) {
-            throw Error("expected KV heads that divide over " + std::to_string(ranks) +
-                        " ranks, found " + std::to_string(component.rows));
-        }
-        component.rows = std::max<std::int64_t>(1, component.rows / ranks);
-    }
-    return pool;
 }
 
 } // namespace kvcaliper::logs

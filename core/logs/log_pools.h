@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a model's cache that engines put into pools of their own, and their bytes at a number
-// of cells. Inside core only.
+// The parts of a model's cache that engines put into pools of their own, and their bytes at a
+// number of cells. Inside core only.
 #pragma once
 
 #include "core/estimate.h"
@@ -40,9 +40,5 @@ Pool doubled_latent_pool(const Model& model);
 
 /// Throws Error where a format can not store a row.
 PoolBytes pool_bytes(const Pool& pool, const CacheFormats& formats, std::int64_t cells);
-
-/// What one rank of a tensor-parallel group keeps: heads divided, at least one each; a latent and
-/// an index key whole. Throws Error where heads do not divide.
-Pool one_rank(Pool pool, std::int64_t ranks);
 
 } // namespace kvcaliper::logs
