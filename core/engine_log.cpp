@@ -17,6 +17,7 @@ namespace {
 using namespace logs;
 
 constexpr std::size_t longest_line = 16u << 10; ///< what of a line is looked at
+constexpr std::size_t shortest_line = 10;       ///< none of the patterns fits into less
 constexpr std::size_t longest_shown = 200;
 constexpr std::size_t most_ranks = 64; ///< that write the same line one after the other
 
@@ -171,7 +172,9 @@ void LogReader::read(std::string_view text) {
     while (!text.empty()) {
         const std::size_t end = text.find('\n');
         ++number_;
-        read_line(text.substr(0, end));
+        if (const std::string_view line = text.substr(0, end); line.size() >= shortest_line) {
+            read_line(line);
+        }
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,7 @@ struct LogResult {
     std::string quantity; ///< "KV cache: 10 layers × 8,192 cells"
     std::string logged;   ///< "640.00 MiB"
     std::string computed; ///< "640 MiB (671,088,640 B)"
+    std::optional<Bytes> computed_bytes;
     LogVerdict verdict = LogVerdict::unexplained;
     std::vector<std::string> explanation;
     std::string difference; ///< of an unexplained line: "100 MiB less (1.10 %)"

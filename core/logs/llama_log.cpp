@@ -161,7 +161,7 @@ std::vector<Cells> with_formats(const Question& question, Cells cells) {
 }
 
 LogResult no_context(const Question& question) {
-    return unchecked(question, "KV cache", "",
+    return unchecked(question, "KV cache",
                      "the log does not say the context (n_ctx): give it with --context");
 }
 
@@ -171,8 +171,7 @@ LogResult judge_cells(const Question& question, const Cells& cells) {
         add_pool_readings(readings, question, one);
     }
     if (readings.empty() && !cells.layers) {
-        return unchecked(question, "KV cache", "",
-                         "no rule for the pools of " + type_text(question));
+        return unchecked(question, "KV cache", "no rule for the pools of " + type_text(question));
     }
     const std::string unit = question.word("unit").value_or("MiB");
     LogResult result = judge(question, "KV cache", unit, readings);

@@ -86,8 +86,11 @@ std::optional<std::int64_t> Question::count(std::string_view name) const {
     return whole ? std::optional(value) : std::nullopt;
 }
 
+/// SGLang's attention is divided among the ranks of one data-parallel group alone.
 std::int64_t Question::ranks() const {
-    return std::max<std::int64_t>(1, count("tp").value_or(asked.settings.parallel.tensor));
+    const std::int64_t ranks = count("tp").value_or(asked.settings.parallel.tensor);
+    const std::int64_t groups = word("dp_attention") ? count("dp").value_or(1) : 1;
+    return std::max<std::int64_t>(1, ranks / std::max<std::int64_t>(1, groups));
 }
 
 Model Question::rank_model() const {
@@ -145,8 +148,9 @@ ByteRange written_bytes(const std::string& figures, const std::string& units) {
     return range;
 }
 
-std::string bytes_text(const Ratio& bytes) {
-    return bytes.is_integer() ? format_bytes_exact(Bytes(bytes.numerator())) : format_bytes(bytes);
+void set_computed(LogResult& result, const Ratio& bytes) {
+    result.computed_bytes = Bytes(bytes.numerator() / bytes.denominator());
+    result.computed = format_bytes_exact(*result.computed_bytes);
 }
 
 std::string difference_text(const Ratio& logged, const Ratio& computed) {
@@ -169,11 +173,9 @@ LogResult blank(const Question& question) {
     return result;
 }
 
-LogResult unchecked(const Question& question, std::string quantity, std::string computed,
-                    std::string why) {
+LogResult unchecked(const Question& question, std::string quantity, std::string why) {
     LogResult result = blank(question);
     result.quantity = std::move(quantity);
-    result.computed = std::move(computed);
     result.verdict = LogVerdict::unchecked;
     result.explanation.push_back(std::move(why));
     return result;
@@ -182,7 +184,7 @@ LogResult unchecked(const Question& question, std::string quantity, std::string 
 namespace {
 
 void apply(LogResult& result, const Reading& reading) {
-    result.computed = bytes_text(reading.bytes.total());
+    set_computed(result, reading.bytes.total());
     result.explanation = reading.explanation;
     if (!reading.quantity.empty()) {
         result.quantity = reading.quantity;
@@ -211,7 +213,7 @@ LogResult judge(const Question& question, std::string quantity, const std::strin
     }
     const ByteRange range = written_bytes(logged, unit);
     if (!readings.empty()) {
-        result.computed = bytes_text(readings.front().bytes.total());
+        set_computed(result, readings.front().bytes.total());
         result.difference =
             difference_text((range.low + range.high) * Ratio(1, 2), readings.front().bytes.total());
     }
@@ -294,6 +296,11 @@ class Models {
 };
 
 LogResult check_kind(const Question& question) {
+    if (const auto stages = question.count("pp"); stages && *stages > 1) {
+        return unchecked(question, "KV cache",
+                         "a part of the layers, of one of " + format_integer(*stages) +
+                             " pipeline stages: which one the line does not say");
+    }
     switch (question.line.kind) {
     case LogLineKind::pool:
     case LogLineKind::context:
@@ -368,6 +375,8 @@ JsonValue log_json(const EngineLog& log, const std::vector<LogResult>& results) 
         line.set("quantity", result.quantity);
         line.set("logged", result.logged);
         line.set("computed", result.computed);
+        line.set("computed_bytes",
+                 result.computed_bytes ? JsonValue(result.computed_bytes->count()) : JsonValue());
         line.set("verdict", to_string(result.verdict));
         JsonValue::Array explanation(result.explanation.begin(), result.explanation.end());
         line.set("explanation", std::move(explanation));

@@ -58,13 +58,13 @@ LogResult judge(const Question& question, std::string quantity, const std::strin
 LogResult judge_whole(const Question& question, std::string quantity, const std::string& figures,
                       const std::string& unit, const std::vector<Reading>& readings);
 
-LogResult unchecked(const Question& question, std::string quantity, std::string computed,
-                    std::string why);
+LogResult unchecked(const Question& question, std::string quantity, std::string why);
 /// Number, engine and text of the line; the rest is empty.
 LogResult blank(const Question& question);
 
+/// Writes down what a line should say: exact bytes, those of a started byte left out.
+void set_computed(LogResult& result, const Ratio& bytes);
 std::string difference_text(const Ratio& logged, const Ratio& computed);
-std::string bytes_text(const Ratio& bytes);
 
 // ---- one function per engine -------------------------------------------------------------------
 

@@ -48,9 +48,12 @@ LogResult check_tensorrt_llm_line(const Question& question) {
     }
     const auto bytes = question.word("bytes");
     if (!bytes || readings.empty()) {
-        return unchecked(question, quantity,
-                         readings.empty() ? "" : bytes_text(readings.front().bytes.total()),
-                         "the log does not say how many bytes they take");
+        LogResult result =
+            unchecked(question, quantity, "the log does not say how many bytes they take");
+        if (!readings.empty()) {
+            set_computed(result, readings.front().bytes.total());
+        }
+        return result;
     }
     return judge_whole(question, quantity, *bytes, "B", readings);
 }

@@ -225,7 +225,7 @@ bool agrees(const Blocks& blocks, const BlockPlan& plan, const ByteRange& memory
 
 void explain_match(LogResult& result, const Question& question, const BlockPlan& plan,
                    const Blocks& blocks) {
-    result.computed = bytes_text(blocks.low * Ratio(plan.block_bytes));
+    set_computed(result, blocks.low * Ratio(plan.block_bytes));
     result.explanation = question.rank_text();
     for (const std::string& text : {blocks.why, plan.note}) {
         if (!text.empty()) {
@@ -244,11 +244,13 @@ LogResult check_vllm_line(const Question& question) {
     result.quantity = text;
     const Blocks first = blocks_of_line(plans.front(), question).front();
     const Ratio expected = first.low * Ratio(plans.front().block_bytes);
-    result.computed = bytes_text(floored(expected));
     if (!available(question, plans.front())) {
-        return unchecked(question, text, result.computed,
-                         "the log does not say how much memory there is for them");
+        result =
+            unchecked(question, text, "the log does not say how much memory there is for them");
+        set_computed(result, expected);
+        return result;
     }
+    set_computed(result, expected);
     const auto memory = question.word("memory");
     result.logged =
         memory ? *memory + " GiB" : format_integer(*question.count("cache_tokens")) + " tokens";
