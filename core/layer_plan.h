@@ -180,6 +180,8 @@ struct ModelPlan {
     std::string source;       ///< file path, or where a bundled file's values come from
     std::string family;       ///< variants of one family share it; empty when unknown
     std::string model_type;
+    std::string architecture; ///< the class the file names first under architectures, or empty
+    std::optional<std::string> state_dtype; ///< mamba_ssm_dtype or mamba_ssm_cache_dtype
     Confidence confidence = Confidence::rule;
     std::optional<std::string>
         checkpoint_kv_format;          ///< what the file asks for, see --kv checkpoint

@@ -25,6 +25,7 @@ constexpr NumericFormat formats[] = {
     {"q8_0", 32, 34, 0, "llama.cpp", ""},
     {"q8_1", 32, 36, 0, "llama.cpp", "not offered for caches"},
     {"q6_0", 32, 26, 0, "ik_llama.cpp", ""},
+    {"q8_KV", 32, 32, 8, "ik_llama.cpp", "one scale per row"},
     {"q5_1", 32, 24, 0, "llama.cpp", ""},
     {"q5_0", 32, 22, 0, "llama.cpp", ""},
     {"q4_1", 32, 20, 0, "llama.cpp", ""},

@@ -47,7 +47,9 @@ std::vector<std::string> chart_arguments(const Options& options) {
 int chart_command(const Options& options, Io& io) {
     check_file_name(options.chart_file);
     for (const std::string& model : options.models) {
-        estimate(load_model(model), options.settings); // errors are this command's, in its words
+        const ModelPtr read = load_model(model);
+        resolve_formats(options.settings, read->plan); // charts show the required view alone
+        estimate(read, options.settings);              // errors are this command's, in its words
     }
     const std::string program = find_program("KVCALIPER_GUI", "kvcaliper-gui");
     const int code = run_child(program, chart_arguments(options), "",

@@ -195,6 +195,24 @@ std::string text_member(const JsonValue& value, std::string_view key,
     return member && member->if_string() ? *member->if_string() : otherwise;
 }
 
+/// Engines choose a model's class by it. A file without one is no error here.
+std::string first_architecture(const JsonValue& value) {
+    const JsonValue* list = value.find("architectures");
+    const auto* names = list ? list->if_array() : nullptr;
+    return names && !names->empty() && names->front().if_string() ? *names->front().if_string()
+                                                                  : "";
+}
+
+std::optional<std::string> state_dtype_of(const ModelConfig& config) {
+    for (const std::string_view key : {"mamba_ssm_dtype", "mamba_ssm_cache_dtype"}) {
+        const JsonValue* dtype = config.find(key);
+        if (dtype && dtype->if_string()) {
+            return *dtype->if_string();
+        }
+    }
+    return std::nullopt;
+}
+
 ModelPlan start_plan(const ConfigFile& file, const std::string& model_type) {
     ModelPlan plan;
     plan.name = file.name;
@@ -202,6 +220,7 @@ ModelPlan start_plan(const ConfigFile& file, const std::string& model_type) {
     plan.source = text_member(file.value, "_source", file.path);
     plan.family = text_member(file.value, "_family", "");
     plan.model_type = model_type;
+    plan.architecture = first_architecture(file.value);
     plan.notes = file.warnings;
     plan.checkpoint_kv_format = checkpoint_kv_format(file, plan.notes);
     return plan;
@@ -211,6 +230,7 @@ void read_layers(const ModelConfig& config, const Architecture& row, ModelPlan& 
     Reading reading{config, row, plan.notes, layers_of(config, row)};
     plan.layers = row.plan(reading);
     plan.max_context = max_context_of(config);
+    plan.state_dtype = state_dtype_of(config);
     plan.notes.insert(plan.notes.end(), config.default_notes().begin(),
                       config.default_notes().end());
     note_draft_layers(config, plan);

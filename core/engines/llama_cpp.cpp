@@ -265,8 +265,25 @@ std::span<const EngineOption> llama_cpp_options() {
     return option_list;
 }
 
+std::vector<StageLayers> split_llama_cpp(std::int64_t layers, std::int64_t devices) {
+    std::vector<StageLayers> stages;
+    for (std::int64_t device = 0; device < devices; ++device) {
+        const auto first_on = [&](std::int64_t index) {
+            return std::min(layers, divide_up(checked_multiply(index, layers + 1), devices));
+        };
+        stages.push_back({first_on(device), first_on(device + 1)});
+    }
+    return stages;
+}
+
 Reservation reserve_llama_cpp(const Model& model, const Settings& settings,
                               const OptionValues& options) {
+    return reserve_llama_cpp_stage(model, settings, options,
+                                   {0, static_cast<std::int64_t>(model.plan.layers.size())});
+}
+
+Reservation reserve_llama_cpp_stage(const Model& model, const Settings& settings,
+                                    const OptionValues& options, const StageLayers& layers) {
     Layout layout{model, type_of(model.plan), options};
     const bool unified = options.flag("kv-unified") && layout.type.model_type != "deepseek_v4";
     layout.ubatch = std::min(options.number("ubatch-size"), options.number("batch-size"));
@@ -279,7 +296,9 @@ Reservation reserve_llama_cpp(const Model& model, const Settings& settings,
                                 format_integer(settings.sequences);
     check_formats(layout);
     check_sharing(layout);
-    for (const ComponentGroup& group : group_components(model.spec)) {
+    const CacheSpec held =
+        build_cache_spec(keep_stage(model.plan, layers), settings.encoder_tokens);
+    for (const ComponentGroup& group : group_components(held)) {
         add_group(layout, group);
     }
     add_notes(layout, settings);

@@ -50,12 +50,38 @@ const LatentDims& latent_dims(const ModelPlan& plan);
 std::span<const EngineOption> llama_cpp_options();
 Reservation reserve_llama_cpp(const Model& model, const Settings& settings,
                               const OptionValues& options);
+Reservation reserve_llama_cpp_stage(const Model& model, const Settings& settings,
+                                    const OptionValues& options, const StageLayers& layers);
+/// Layers of each of equal devices: layer i of n goes to device floor(i · devices / (n + 1)), the
+/// output being the last of the n + 1 (src/llama-model.cpp, load_tensors).
+std::vector<StageLayers> split_llama_cpp(std::int64_t layers, std::int64_t devices);
 
 std::span<const EngineOption> vllm_options();
 Reservation reserve_vllm(const Model& model, const Settings& settings, const OptionValues& options);
+Reservation reserve_vllm_stage(const Model& divided, const Settings& settings,
+                               const OptionValues& options, const StageLayers& layers);
+void check_vllm_spread(const Model& model, const Settings& settings, const OptionValues& options);
 
 std::span<const EngineOption> sglang_options();
 Reservation reserve_sglang(const Model& model, const Settings& settings,
                            const OptionValues& options);
+/// As many layers for each stage, what is left over one by one to the last ones
+/// (srt/distributed/utils.py, get_pp_indices). Throws Error for more stages than layers.
+std::vector<StageLayers> split_sglang(std::int64_t layers, std::int64_t stages);
+
+std::span<const EngineOption> transformers_options();
+Reservation reserve_transformers(const Model& model, const Settings& settings,
+                                 const OptionValues& options);
+
+std::span<const EngineOption> mlx_options();
+Reservation reserve_mlx(const Model& model, const Settings& settings, const OptionValues& options);
+
+std::span<const EngineOption> ik_llama_options();
+Reservation reserve_ik_llama(const Model& model, const Settings& settings,
+                             const OptionValues& options);
+
+std::span<const EngineOption> tensorrt_llm_options();
+Reservation reserve_tensorrt_llm(const Model& model, const Settings& settings,
+                                 const OptionValues& options);
 
 } // namespace kvcaliper

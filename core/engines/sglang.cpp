@@ -277,4 +277,20 @@ Reservation reserve_sglang(const Model& model, const Settings& settings,
     return std::move(layout.result);
 }
 
+std::vector<StageLayers> split_sglang(std::int64_t layers, std::int64_t stages) {
+    if (stages > layers) {
+        throw Error("--pp: expected at most the model's " + std::to_string(layers) +
+                    " layers, found " + std::to_string(stages));
+    }
+    std::vector<StageLayers> result;
+    std::int64_t first = 0;
+    for (std::int64_t stage = 0; stage < stages; ++stage) {
+        const std::int64_t last =
+            first + layers / stages + (stage >= stages - layers % stages ? 1 : 0);
+        result.push_back({first, last});
+        first = last;
+    }
+    return result;
+}
+
 } // namespace kvcaliper

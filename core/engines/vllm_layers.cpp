@@ -11,13 +11,20 @@ namespace {
 
 constexpr std::string_view latent_types[] = {"deepseek_v2",   "deepseek_v3", "deepseek_v32",
                                              "glm4_moe_lite", "glm_moe_dsa", "longcat_flash",
-                                             "axk1"};
+                                             "axk1",          "kimi_linear"};
 /// V is padded to the width of K.
 constexpr std::string_view expanded_types[] = {"minicpm3"};
 
+/// Who decides about the type of recurrent states.
+enum class StateHook {
+    none,
+    file_or_float32, ///< NemotronHForCausalLMConfig: the file, else float32
+    file,            ///< Qwen3_5ForConditionalGenerationConfig: the file, if it says so
+    float32          ///< MambaStateDtypeCalculator.kda_state_dtype
+};
 struct StateType {
     std::string_view model_type;
-    bool float32 = false; ///< by a hook of its architecture or the mamba_ssm_dtype of its files
+    StateHook hook = StateHook::none; ///< of the architecture that its files name
 };
 constexpr StateType state_types[] = {{"mamba"},
                                      {"falcon_mamba"},
@@ -27,14 +34,26 @@ constexpr StateType state_types[] = {{"mamba"},
                                      {"granitemoehybrid"},
                                      {"zamba2"},
                                      {"falcon_h1"},
-                                     {"nemotron_h", true},
+                                     {"nemotron_h", StateHook::file_or_float32},
                                      {"qwen3_next"},
-                                     {"qwen3_5_text", true},
-                                     {"qwen3_5_moe_text", true},
+                                     {"qwen3_5_text", StateHook::file},
+                                     {"qwen3_5_moe_text", StateHook::file},
+                                     {"kimi_linear", StateHook::float32},
                                      {"minimax_text_01"},
                                      {"minimax_m1"},
                                      {"lfm2"},
                                      {"lfm2_moe"}};
+
+/// MODELS_CONFIG_MAP of 0.22; Qwen3_5(Moe)ForCausalLM is 0.33's.
+constexpr std::pair<std::string_view, StateHook> architecture_hooks[] = {
+    {"NemotronHForCausalLM", StateHook::file_or_float32},
+    {"NemotronHPuzzleForCausalLM", StateHook::file_or_float32},
+    {"NemotronH_Nano_VL_V2", StateHook::file_or_float32},
+    {"ColQwen3_5", StateHook::file},
+    {"Qwen3_5ForCausalLM", StateHook::file},
+    {"Qwen3_5MoeForCausalLM", StateHook::file},
+    {"Qwen3_5ForConditionalGeneration", StateHook::file},
+    {"Qwen3_5MoeForConditionalGeneration", StateHook::file}};
 
 /// Layers that read another layer's cache get none of their own, or one all the same.
 constexpr std::string_view sharing_types[] = {"gemma3n_text", "gemma4_text"};
@@ -42,10 +61,14 @@ constexpr std::string_view unshared_types[] = {"hunyuan", "hunyuan_v1_dense", "h
 
 /// Windows and chunks are kept as such; of other types nobody looked.
 constexpr std::string_view window_types[] = {
-    "mistral", "mixtral",     "ministral",    "phi3",        "phimoe",        "starcoder2",
-    "gemma2",  "gemma3_text", "gemma3n_text", "gemma4_text", "cohere2",       "gpt_oss",
-    "olmo3",   "exaone4",     "afmoe",        "laguna",      "mimo_v2_flash", "llama4_text",
-    "qwen2",   "qwen2_moe",   "qwen3",        "qwen3_moe"};
+    "mistral",    "mixtral",       "ministral",   "phi3",         "phimoe",
+    "starcoder2", "gemma2",        "gemma3_text", "gemma3n_text", "gemma4_text",
+    "cohere2",    "gpt_oss",       "olmo3",       "exaone4",      "afmoe",
+    "laguna",     "mimo_v2_flash", "llama4_text", "qwen2",        "qwen2_moe",
+    "qwen3",      "qwen3_moe",     "step3p5",     "step3p7",      "muse_glimmer_text"};
+
+/// Of 0.33, models/minimax_m3: an index key is a cache of its own.
+constexpr std::string_view index_types[] = {"minimax_m3_vl_text"};
 
 /// Their model code wants max_window_layers to be the number of layers.
 constexpr std::string_view uniform_types[] = {"qwen2", "qwen2_moe", "qwen3", "qwen3_moe"};
@@ -89,6 +112,7 @@ class Specs {
     std::string_view type_;
     bool sparse_;
     Reservation& result_;
+    std::int64_t layer_ = 0; ///< the one being added
     std::vector<LayerSpec> specs_{};
 };
 
@@ -96,11 +120,11 @@ void Specs::add(LayerSpec spec) {
     for (LayerSpec& known : specs_) {
         if (known.label == spec.label && known.kind == spec.kind && known.window == spec.window &&
             known.token_bytes == spec.token_bytes && known.state_bytes == spec.state_bytes) {
-            ++known.layers;
+            known.layers.push_back(layer_);
             return;
         }
     }
-    spec.layers = 1;
+    spec.layers = {layer_};
     specs_.push_back(std::move(spec));
 }
 
@@ -115,7 +139,12 @@ void Specs::add_attention(LayerSpec::Kind spec_kind, const std::vector<const Com
     }
     LayerSpec spec{component_label(*parts.front()), spec_kind};
     spec.label = spec.label.substr(0, spec.label.find(','));
+    std::int64_t index_bytes = 0;
     for (const Component* part : parts) {
+        if (part->role == Role::index_key && is_in(index_types, type_)) {
+            index_bytes = unit_bytes(*part);
+            continue;
+        }
         if (part->role != Role::key && part->role != Role::value) {
             throw no_rule(engine_name, std::string(to_string(part->role)) + " beside K and V");
         }
@@ -123,6 +152,9 @@ void Specs::add_attention(LayerSpec::Kind spec_kind, const std::vector<const Com
         spec.window = part->units.n;
     }
     add(std::move(spec));
+    if (index_bytes > 0) {
+        add({"index key", LayerSpec::Kind::full, 0, index_bytes});
+    }
 }
 
 /// K of every head, and V as wide.
@@ -201,12 +233,12 @@ void Specs::add_part(LayerKind kind, const std::vector<const Component*>& parts)
     case LayerKind::mamba2:
     case LayerKind::gated_delta:
     case LayerKind::lightning:
+    case LayerKind::kda:
     case LayerKind::short_conv:
         add_state(parts);
         return;
     case LayerKind::cross_attention:
     case LayerKind::compressed_attention:
-    case LayerKind::kda:
     case LayerKind::gla:
     case LayerKind::rglru:
     case LayerKind::rwkv4:
@@ -241,8 +273,22 @@ std::vector<LayerSpec> Specs::all() {
             throw no_rule(engine_name, "layers that read another layer's cache in model_type " +
                                            std::string(type_));
         }
+        ++layer_;
     }
     return std::move(specs_);
+}
+
+StateHook hook_of(const ModelPlan& plan) {
+    const StateType* type = find_state_type(canonical_type(plan));
+    if (type == nullptr || type->hook == StateHook::float32 || plan.architecture.empty()) {
+        return type == nullptr ? StateHook::none : type->hook;
+    }
+    for (const auto& [architecture, hook] : architecture_hooks) {
+        if (plan.architecture == architecture) {
+            return hook;
+        }
+    }
+    return StateHook::none;
 }
 
 } // namespace
@@ -258,9 +304,25 @@ bool refuses_mixed_windows(std::string_view model_type) {
     return is_in(uniform_types, model_type);
 }
 
-bool has_float32_states(std::string_view model_type) {
-    const StateType* type = find_state_type(model_type);
-    return type != nullptr && type->float32;
+bool has_plain_index(const ModelPlan& plan) {
+    return is_in(index_types, canonical_type(plan));
+}
+
+const NumericFormat* fixed_state_format(const ModelPlan& plan) {
+    switch (hook_of(plan)) {
+    case StateHook::none:
+        return nullptr;
+    case StateHook::float32:
+        return &numeric_format("f32");
+    case StateHook::file_or_float32:
+        return &numeric_format(plan.state_dtype.value_or("float32"));
+    case StateHook::file:
+        break;
+    }
+    if (!plan.state_dtype && !plan.architecture.empty()) {
+        return nullptr;
+    }
+    return &numeric_format(plan.state_dtype.value_or("float32"));
 }
 
 std::vector<LayerSpec> layer_specs(const Model& model, Reservation& result) {

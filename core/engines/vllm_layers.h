@@ -16,7 +16,7 @@ struct LayerSpec {
     std::int64_t window = 0;      ///< of sliding and chunked
     std::int64_t token_bytes = 0; ///< K and V, or latent and rotary key
     std::int64_t state_bytes = 0;
-    std::int64_t layers = 0;
+    std::vector<std::int64_t> layers{}; ///< their indices
 };
 
 /// The specs of all layers, counted. Throws Error where no rule is known; adds notes.
@@ -28,8 +28,12 @@ bool is_sparse(const CacheSpec& spec);
 /// Layers of these types must all have a window or none.
 bool refuses_mixed_windows(std::string_view model_type);
 
-/// True where vLLM keeps the states of a type in float32 (NemotronHForCausalLMConfig,
-/// Qwen3_5ForConditionalGenerationConfig) instead of the model's type.
-bool has_float32_states(std::string_view model_type);
+/// What vLLM keeps recurrent states in instead of the model's type, by a hook of the architecture
+/// (model_executor/models/config.py) or always (KDA); nullptr where neither is so. A file that
+/// names no architecture is taken to be of the one its model_type comes with.
+const NumericFormat* fixed_state_format(const ModelPlan& plan);
+
+/// An index key beside K and V is kept in the model's type (MiniMax-M3).
+bool has_plain_index(const ModelPlan& plan);
 
 } // namespace kvcaliper::vllm

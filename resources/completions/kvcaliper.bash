@@ -14,7 +14,7 @@ _kvcaliper() {
         return
         ;;
     --backend) COMPREPLY=($(compgen -W "auto cuda cpu" -- "$word")) && return ;;
-    --engine) COMPREPLY=($(compgen -W "ideal llama_cpp vllm sglang" -- "$word")) && return ;;
+    --engine) COMPREPLY=($(compgen -W "ideal llama_cpp vllm sglang transformers mlx ik_llama tensorrt_llm" -- "$word")) && return ;;
     --kind) COMPREPLY=($(compgen -W "per-token context layers" -- "$word")) && return ;;
     --theme) COMPREPLY=($(compgen -W "light dark" -- "$word")) && return ;;
     --model)

@@ -13,7 +13,7 @@ for option in kv k v index state conv
     complete -c kvcaliper -l $option -x -a "auto (kvcaliper list formats --csv | tail -n +2 | cut -d, -f1)"
 end
 complete -c kvcaliper -l encoder-tokens -x
-complete -c kvcaliper -l engine -x -a "ideal llama_cpp vllm sglang"
+complete -c kvcaliper -l engine -x -a "ideal llama_cpp vllm sglang transformers mlx ik_llama tensorrt_llm"
 complete -c kvcaliper -l engine-opt -x
 for option in tp pp cp dp
     complete -c kvcaliper -l $option -x

@@ -59,6 +59,37 @@ TEST(EngineCommand, OptionsAreRepeatable) {
     EXPECT_THAT(ran.out, HasSubstr(",4160749568\n")); // 62 layers of 8,192 cells
 }
 
+TEST(Ranks, EstimateAndCompareShowTheFullestOne) {
+    // 61 layers × 1,152 bytes × 8,192 tokens, whole on each of eight ranks.
+    const Ran ran = run_cli({"estimate", "deepseek-v3", "--tp", "8"});
+    EXPECT_EQ(ran.code, answered);
+    EXPECT_THAT(ran.out, HasSubstr("8,192 tokens × 1 sequence; TP 8\n"));
+    EXPECT_THAT(ran.out, HasSubstr("required, all 8 ranks  4.29 GiB  4,605,345,792\n"));
+    EXPECT_THAT(ran.out, HasSubstr("latents and index keys are whole on every tensor rank"));
+    EXPECT_THAT(run_cli({"estimate", "gpt2"}).out, Not(HasSubstr("rank")));
+    const Ran table = run_cli({"compare", "gpt2-medium", "llama-3-8b", "--tp", "4", "--csv"});
+    EXPECT_THAT(table.out, HasSubstr(",at 8K,per rank,ratio\n"));
+    EXPECT_THAT(table.out, HasSubstr(",1073741824,268435456,"));
+}
+
+TEST(Ranks, JsonHasThemUnderTheContract) {
+    const JsonValue json = run_cli({"estimate", "llama-3-70b", "--tp", "16", "--pp", "2",
+                                    "--engine", "vllm", "--json", "--explain"})
+                               .json();
+    const JsonValue& settings = json.at("settings");
+    EXPECT_EQ(settings.integer_at("tp"), 16);
+    EXPECT_EQ(settings.integer_at("pp"), 2);
+    EXPECT_EQ(settings.integer_at("cp"), 1);
+    EXPECT_EQ(settings.integer_at("dp"), 1);
+    const JsonValue& rank = json.at("per_rank");
+    EXPECT_EQ(rank.integer_at("required_bytes"), 40960 / 2 * 8192);
+    EXPECT_EQ(rank.integer_at("reserved_bytes"), 40960 / 2 * 8192);
+    EXPECT_EQ(rank.integer_at("ranks"), 32);
+    EXPECT_EQ(rank.integer_at("required_total_bytes"), std::int64_t{32} * 40960 / 2 * 8192);
+    EXPECT_EQ(json.integer_at("required_bytes"), 2684354560); // of the whole, as before
+    EXPECT_EQ(json.array_at("explain").size(), 7u);
+}
+
 TEST(EngineCommand, MistakesAreOneLine) {
     const std::vector<std::vector<std::string>> mistakes = {
         {"estimate", "gpt2", "--engine", "llama_cpp", "--engine-opt", "ubatch-size"},
@@ -69,6 +100,13 @@ TEST(EngineCommand, MistakesAreOneLine) {
         {"estimate", "bart-large", "--engine", "llama_cpp"},
         {"compare", "gpt2", "bart-large", "--engine", "llama_cpp"},
         {"curve", "gpt2", "--engine", "llama_cpp"},
+        {"curve", "gpt2", "--tp", "2"},
+        {"chart", "gpt2", "-o", "x.svg", "--tp", "2"},
+        {"verify", "gpt2", "--tp", "2"},
+        {"estimate", "gpt2", "--tp", "5"},
+        {"estimate", "gpt2", "--tp", "0"},
+        {"estimate", "gpt2", "--pp", "13"},
+        {"estimate", "llama-3-8b", "--engine", "llama_cpp", "--tp", "2"},
         {"verify", "gpt2", "--engine", "llama_cpp"},
     };
     for (const auto& arguments : mistakes) {
@@ -83,6 +121,10 @@ TEST(EngineCommand, ListNamesEnginesAndTheirOptions) {
     EXPECT_THAT(ran.out, HasSubstr("llama_cpp,ubatch-size,N,512,"));
     EXPECT_THAT(ran.out, HasSubstr("vllm,block-size,1|8|16|32|64|128|256,16,"));
     EXPECT_THAT(ran.out, HasSubstr("sglang,swa-full-tokens-ratio,R,0.8,"));
+    EXPECT_THAT(ran.out, HasSubstr("transformers,cache-implementation,"));
+    EXPECT_THAT(ran.out, HasSubstr("mlx,quantized-kv-start,N,5000,"));
+    EXPECT_THAT(ran.out, HasSubstr("ik_llama,mla-use,0|1|2|3,3,"));
+    EXPECT_THAT(ran.out, HasSubstr("tensorrt_llm,tokens-per-block,8|16|32|64|128,32,"));
 }
 
 } // namespace

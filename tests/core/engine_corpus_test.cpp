@@ -28,13 +28,9 @@ const Reasons llama_cpp_differences = {
     {"Qwen3-ASR", "qwen3_asr_text is no type of the table: refused. Its text model is a qwen3, so "
                   "golden is right about what a converted file would take"}};
 
-const Reasons vllm_differences = {
-    {"MiniCPM3-4B", "the file names no model_type: refused; with one it agrees, see "
-                    "Vllm.LatentAttention"},
-    {"MiniCPM-V-4_6",
-     "golden is right: the hook that reads mamba_ssm_dtype belongs to the "
-     "architecture's name Qwen3_5ForConditionalGeneration, which this wrapper does "
-     "not have, and a plan does not know; a note says what to set"}};
+const Reasons vllm_differences = {{"MiniCPM3-4B",
+                                   "the file names no model_type: refused; with one it agrees, see "
+                                   "Vllm.LatentAttention"}};
 
 bool is_listed(const Reasons& reasons, const std::string& file) {
     for (const auto& [part, reason] : reasons) {

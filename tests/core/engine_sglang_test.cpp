@@ -73,6 +73,45 @@ TEST(Sglang, PrintedByTheEngine) {
     EXPECT_EQ(printed(part(tokens, "full attention, value")), 349);
 }
 
+TEST(Sglang, PrintedByOneOfFourRanks) {
+    const auto on_four = [](const char* model, std::int64_t tokens) {
+        Settings settings = asked(tokens);
+        settings.parallel.tensor = 4;
+        Estimate answer = estimate(load_model(model), settings);
+        answer.reserved = answer.per_rank->reserved;
+        return answer;
+    };
+    // Qwen3-235B-A22B: "K size: 8.23 GB" for 367,404 tokens (vllm-project/vllm issue 21348).
+    const Estimate qwen = on_four("qwen3-235b-a22b", 367404);
+    EXPECT_EQ(printed(part(qwen, "key")), 823);
+    EXPECT_EQ(part(qwen, "key"), std::int64_t{94} * 367405 * 256);
+    // Nemotron-H: "#tokens: 1557504, K size: 2.23 GB, V size: 2.23 GB", "max_mamba_cache_size: 8,
+    // conv_state size: 0.00 GB, ssm_state size: 0.10 GB" (stored public file 56880170874): one
+    // of two KV heads, the dimensions of Nemotron-3-Nano.
+    const Estimate nemotron = on_four("nemotron-3-nano-30b-a3b", 1557504);
+    EXPECT_EQ(printed(part(nemotron, "key")), 223);
+    EXPECT_EQ(printed(part(nemotron, "value")), 223);
+    EXPECT_EQ(part(nemotron, "recurrent state"), std::int64_t{23} * 6 * 16 * 64 * 128 * 4);
+    // A Qwen2 of 15.54 GB on each of four ranks, 32B: "#tokens: 46611, K size: 1.42 GB, V size:
+    // 1.42 GB" (stored public file 47376055009).
+    const Estimate qwen2 = on_four("qwen2.5-32b", 46611);
+    EXPECT_EQ(printed(part(qwen2, "key")), 142);
+    EXPECT_EQ(printed(part(qwen2, "value")), 142);
+    // The latent is the same on every rank.
+    EXPECT_EQ(on_four("deepseek-v3", 8192).reserved->bytes().count(),
+              std::int64_t{61} * 8193 * 1152);
+}
+
+TEST(Sglang, StagesOfAPipeline) {
+    // get_pp_indices: of 94 layers on four ranks the last two hold 24.
+    Settings settings = asked(8192);
+    settings.parallel.pipeline = 4;
+    const Estimate answer = estimate(load_model("qwen3-235b-a22b"), settings);
+    EXPECT_EQ(answer.per_rank->reserved->bytes().count(), std::int64_t{24} * 8193 * 2048);
+    EXPECT_EQ(answer.per_rank->layers.last - answer.per_rank->layers.first, 24);
+    EXPECT_GE(answer.per_rank->layers.first, 46);
+}
+
 TEST(Sglang, SlotsAreWholePagesAndOneMore) {
     const auto model = tiny(R"(,"num_hidden_layers":1)");
     EXPECT_EQ(reserved(model, asked(1000)), 1001 * 512);
