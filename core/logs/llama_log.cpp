@@ -2,7 +2,7 @@
 // Lines of llama.cpp, of ik_llama.cpp and of Ollama, which starts the former. Wording and meaning
 // read in llama.cpp of 2023 to 2026 (src/llama-kv-cache.cpp, llama-kv-cache-iswa.cpp,
 // llama-memory-recurrent.cpp, llama-context.cpp), ik_llama.cpp of 2025 (src/llama.cpp).
-#include "core/logs/log_check.h"
+#include "core/logs/llama_log.h"
 
 #include "core/engines/llama_cpp_types.h"
 #include "core/engines/profile.h"
@@ -120,10 +120,6 @@ void add_pool_readings(std::vector<Reading>& readings, const Question& question,
 }
 
 // ---- what a line says about its cells ----------------------------------------------------------
-
-std::int64_t sequences_of(const Question& question) {
-    return question.count("n_seq_max").value_or(question.asked.settings.sequences);
-}
 
 /// Cells of all sequences: of the pool that was announced, of the context, or as asked.
 std::optional<std::int64_t> context_cells(const Question& question) {
@@ -259,58 +255,7 @@ LogResult check_states(const Question& question) {
     return judge(question, "states × " + format_integer(cells) + " sequences", "MiB", {reading});
 }
 
-// ---- the whole of a context --------------------------------------------------------------------
-
-std::string on_or_off(const std::optional<std::string>& word) {
-    return word == "true" || word == "1" || word == "on" || word == "enabled" ? "on" : "off";
-}
-
-bool has_option(const Settings& settings, std::string_view name, std::string_view short_name) {
-    return std::any_of(
-        settings.engine_options.begin(), settings.engine_options.end(),
-        [&](const EngineSetting& one) { return one.name == name || one.name == short_name; });
-}
-
-/// One stream for all sequences: as said, as counted, and always before July 2025.
-bool is_unified(const Question& question) {
-    if (const auto said = question.word("kv_unified")) {
-        return on_or_off(said) == "on";
-    }
-    return question.count("streams").value_or(1) == 1;
-}
-
-/// The settings of the profile that give what the log says of a context; nothing where it does not
-/// say its length, or a batch that sliding layers depend on.
-std::optional<Settings> profile_settings(const Question& question) {
-    Settings settings = question.asked.settings;
-    const bool asked = has_option(settings, "ubatch-size", "ubatch");
-    const bool windows = window_pool(question.model->spec).layers > 0;
-    const auto context = question.count("n_ctx");
-    if (!context || (windows && !question.count("n_ubatch") && !asked)) {
-        return std::nullopt;
-    }
-    const std::int64_t sequences = sequences_of(question);
-    const std::string unified = is_unified(question) ? "on" : "off";
-    settings.engine = "llama_cpp";
-    settings.sequences = 1;
-    settings.context = Tokens(unified == "on" ? *context : *context / sequences);
-    settings.k_format = question.word("k").value_or(settings.k_format);
-    settings.v_format = question.word("v").value_or(settings.v_format);
-    settings.engine_options.push_back({"parallel", std::to_string(sequences)});
-    settings.engine_options.push_back({"kv-unified", unified});
-    settings.engine_options.push_back({"swa-full", on_or_off(question.word("swa_full"))});
-    for (const auto& [fact, option] :
-         {std::pair{"n_ubatch", "ubatch-size"}, std::pair{"n_batch", "batch-size"}}) {
-        if (const auto value = question.count(fact)) {
-            settings.engine_options.push_back({option, std::to_string(*value)});
-        }
-    }
-    const auto flash = question.word("flash_attn");
-    if (flash == "0" || flash == "disabled") {
-        settings.engine_options.push_back({"flash-attn", "off"});
-    }
-    return settings;
-}
+// ---- Ollama -----------------------------------------------------------------------------------
 
 /// Ollama's line is of the whole context, or of K and V of all layers.
 LogResult check_server_cache(const Question& question) {
@@ -329,9 +274,8 @@ LogResult check_server_cache(const Question& question) {
                                       : std::vector<std::string>{});
         }
     }
-    if (const auto settings = profile_settings(question)) {
-        const auto reservation = reserve(model, *settings);
-        readings.push_back({{reservation->figure.value(), {}},
+    if (const auto total = profile_total(question)) {
+        readings.push_back({{total->bytes, {}},
                             {},
                             "all pools: llama_cpp at " + format_integer(*cells) + " cells"});
     }
@@ -355,78 +299,6 @@ LogResult check_llama_line(const Question& question) {
     default:
         return check_context(question);
     }
-}
-
-namespace {
-
-bool is_plain_pool(const Question& question, const LogResult& result) {
-    const LogLineKind kind = question.line.kind;
-    return question.line.engine == "llama.cpp" && result.verdict == LogVerdict::equal &&
-           result.times == 1 &&
-           (kind == LogLineKind::pool || kind == LogLineKind::states ||
-            kind == LogLineKind::context || kind == LogLineKind::buffers);
-}
-
-bool has_index_keys(const CacheSpec& spec) {
-    const auto groups = group_components(spec);
-    return std::any_of(groups.begin(), groups.end(), [](const ComponentGroup& group) {
-        return group.component.role == Role::index_key;
-    });
-}
-
-/// True when a context has written a line for each of the model's pools. Nobody has seen how many
-/// there are with index keys.
-bool is_complete(const std::vector<Question>& lines) {
-    const CacheSpec& spec = lines.front().model->spec;
-    const bool states = state_pool(spec).layers > 0;
-    const bool full = full_pool(spec).layers + latent_pool(spec, true).layers > 0;
-    const bool windows = window_pool(spec).layers > 0;
-    const std::size_t needed = (states ? 1u : 0u) + (full ? 1u : 0u) + (windows ? 1u : 0u);
-    return lines.size() == needed && !has_index_keys(spec);
-}
-
-/// Nothing where the profile has no rule for the model or refuses the settings.
-std::optional<LogResult> check_whole(const Question& question, const std::string& figures) {
-    try {
-        const auto settings = profile_settings(question);
-        if (!settings) {
-            return std::nullopt;
-        }
-        const auto reservation = reserve(*question.model, *settings);
-        return judge_whole(question,
-                           "profile llama_cpp: " + format_integer(settings->context.count()) +
-                               " tokens × " + format_integer(sequences_of(question)),
-                           figures, "MiB", {{{reservation->figure.value(), {}}, {}}});
-    } catch (const Error&) {
-        return std::nullopt;
-    }
-}
-
-} // namespace
-
-std::optional<LogResult> check_llama_context(const std::vector<Question>& lines,
-                                             const std::vector<LogResult>& results) {
-    if (!is_complete(lines)) {
-        return std::nullopt;
-    }
-    std::string figures;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        if (!is_plain_pool(lines[i], results[i])) {
-            return std::nullopt;
-        }
-        figures += (figures.empty() ? "" : " + ") + lines[i].line.values.at("size");
-    }
-    MemoryLine whole = lines.back().line;
-    whole.text = "all pools of this context";
-    whole.values.clear();
-    for (const Question& one : lines) {
-        for (const char* name : {"k", "v", "streams"}) {
-            if (const auto found = one.line.values.find(name); found != one.line.values.end()) {
-                whole.values.insert(*found);
-            }
-        }
-    }
-    return check_whole({whole, lines.back().load, lines.back().model, lines.back().asked}, figures);
 }
 
 } // namespace kvcaliper::logs

@@ -53,9 +53,8 @@ constexpr MemoryPattern memory_list[] = {
     // vLLM V1: v1/core/kv_cache_utils.py; V0: worker/worker.py, executor/executor_base.py.
     {vllm, cache_tokens, "GPU KV cache size: {#tokens} tokens"},
     {vllm, concurrency, "Maximum concurrency for {#max_len} tokens per request: {#size}x"},
-    {vllm, gpu_blocks, "# GPU blocks: {#blocks}"},
-    {vllm, gpu_blocks, "# cuda blocks: {#blocks}"},
-    {vllm, gpu_blocks, "# CUDA blocks: {#blocks}"},
+    {vllm, gpu_blocks, "GPU blocks: {#blocks}"},
+    {vllm, gpu_blocks, "cuda blocks: {#blocks}"},
     // SGLang 0.4 to 0.5: srt/mem_cache/memory_pool.py, swa_memory_pool.py.
     {sglang, token_pool,
      "KV Cache is allocated.{*}#tokens: {#tokens}, K size: {#k_size} GB, V size: {#v_size} GB"},
@@ -103,6 +102,11 @@ constexpr FactPattern fact_list[] = {
     {vllm, "Setting attention block size to {#block} tokens"},
     {vllm, "Available KV cache memory: {#memory} GiB"},
     {vllm, "reserved for KV Cache is {#memory}GiB"},
+    {vllm, "kv_cache_size={#memory}GiB"},
+    {vllm, "'max_model_len': {#max_len}"},
+    {vllm, "'tensor_parallel_size': {#tp}"},
+    {vllm, "'kv_cache_dtype': '{kv_dtype}'"},
+    {vllm, "'max_num_batched_tokens': {#batched_tokens}"},
     {vllm, "GPU KV cache size: {#cache_tokens} tokens"},
     {vllm, "Mamba cache mode is set to '{mamba_mode}'"},
     {sglang, "ServerArgs(model_path='{model}'", true},

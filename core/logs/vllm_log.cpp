@@ -22,13 +22,14 @@ struct BlockPlan {
     std::string note{};      ///< what was assumed
 };
 
-std::int64_t factor(const Term& term, std::string_view name, std::int64_t otherwise) {
+/// The factor whose name begins like that; 0 where there is none.
+std::int64_t factor(const Term& term, std::string_view name) {
     for (const Factor& one : term.factors) {
         if (one.name.starts_with(name)) {
             return one.value.to_integer();
         }
     }
-    return otherwise;
+    return 0;
 }
 
 /// The tokens in "bytes per page of 16 tokens"; 0 for the page of a state.
@@ -43,24 +44,35 @@ std::int64_t page_tokens(const Term& term) {
     return 0;
 }
 
+/// One group of all layers: a block number stands for a block of each of them.
+void add_layers(BlockPlan& plan, const Term& term) {
+    plan.block_bytes = checked_add(
+        plan.block_bytes, checked_multiply(factor(term, "layers"), factor(term, "bytes per page")));
+    plan.blocks_per_request = factor(term, "blocks");
+}
+
+/// Several groups that share the block numbers: each stands for the slots of one of them.
+void add_groups(BlockPlan& plan, const Term& term) {
+    const std::int64_t groups = std::max<std::int64_t>(1, factor(term, "groups"));
+    const std::int64_t slots = factor(term, "layer slots") + factor(term, "tuple slots");
+    const std::int64_t page = factor(term, "bytes per page") + factor(term, "bytes per tuple");
+    plan.groups += groups;
+    plan.block_bytes = checked_multiply(slots, page);
+    plan.blocks_per_request =
+        checked_add(plan.blocks_per_request, checked_multiply(groups, factor(term, "blocks")));
+}
+
 BlockPlan block_plan(const Figure& figure) {
     BlockPlan plan;
     for (const Term& term : figure.terms) {
-        const std::int64_t page = factor(term, "bytes per page", 0);
-        const std::int64_t groups = factor(term, "groups", 0);
-        const std::int64_t slots = factor(term, "layer slots", factor(term, "layers", 0));
-        const std::int64_t blocks = factor(term, "blocks", 0);
-        const std::int64_t bytes = checked_multiply(slots, page);
-        plan.groups += groups;
-        plan.block_bytes = groups == 0 ? checked_add(plan.block_bytes, bytes) : bytes;
-        plan.blocks_per_request =
-            groups == 0 ? blocks
-                        : checked_add(plan.blocks_per_request, checked_multiply(groups, blocks));
+        factor(term, "layers") > 0 ? add_layers(plan, term) : add_groups(plan, term);
         const std::int64_t tokens = page_tokens(term);
-        plan.tokens =
-            plan.tokens == 0 || (tokens > 0 && tokens < plan.tokens) ? tokens : plan.tokens;
+        if (tokens > 0 && (plan.tokens == 0 || tokens < plan.tokens)) {
+            plan.tokens = tokens;
+        }
     }
     plan.groups = std::max<std::int64_t>(plan.groups, 1);
+    plan.tokens = std::max<std::int64_t>(plan.tokens, 1);
     return plan;
 }
 
@@ -123,13 +135,19 @@ std::vector<Variant> variants(const Question& question) {
     return all;
 }
 
-std::vector<BlockPlan> block_plans(const Question& question) {
+/// What the profile makes of them; `refusal` is why there may be none.
+std::vector<BlockPlan> block_plans(const Question& question, std::string& refusal) {
     const Model rank = question.rank_model();
     std::vector<BlockPlan> plans;
     for (const Variant& variant : variants(question)) {
-        plans.push_back(block_plan(reserve(rank, variant.settings)->figure));
-        plans.back().note = variant.note;
+        try {
+            plans.push_back(block_plan(reserve(rank, variant.settings)->figure));
+            plans.back().note = variant.note;
+        } catch (const Error& error) {
+            refusal = error.what();
+        }
     }
+    std::erase_if(plans, [](const BlockPlan& plan) { return plan.block_bytes == 0; });
     return plans;
 }
 
@@ -148,7 +166,7 @@ Ratio floored(const Ratio& value) {
 
 std::vector<Blocks> blocks_of_tokens(const BlockPlan& plan, const Question& question) {
     const Ratio tokens(question.count("tokens").value_or(0));
-    const Ratio low = tokens / Ratio(std::max<std::int64_t>(plan.tokens, 1)) * Ratio(plan.groups);
+    const Ratio low = tokens / Ratio(plan.tokens) * Ratio(plan.groups);
     std::vector<Blocks> all{{low, low + Ratio(plan.groups),
                              plan.groups == 1
                                  ? ""
@@ -174,7 +192,7 @@ std::vector<Blocks> blocks_of_requests(const BlockPlan& plan, const Question& qu
     };
     std::vector<Blocks> all{range(Ratio(plan.blocks_per_request), "")};
     if (plan.groups == 1) {
-        all.push_back(range(longest / Ratio(std::max<std::int64_t>(plan.tokens, 1)), ""));
+        all.push_back(range(longest / Ratio(plan.tokens), ""));
     }
     return all;
 }
@@ -210,8 +228,8 @@ std::optional<ByteRange> available(const Question& question, const BlockPlan& pl
         return written_bytes(*memory, "GiB");
     }
     if (question.line.kind == LogLineKind::concurrency && question.count("cache_tokens")) {
-        const Ratio blocks = Ratio(*question.count("cache_tokens")) /
-                             Ratio(std::max<std::int64_t>(plan.tokens, 1)) * Ratio(plan.groups);
+        const Ratio blocks =
+            Ratio(*question.count("cache_tokens")) / Ratio(plan.tokens) * Ratio(plan.groups);
         const Ratio bytes(plan.block_bytes);
         return ByteRange{blocks * bytes, (blocks + Ratio(plan.groups)) * bytes};
     }
@@ -238,10 +256,14 @@ void explain_match(LogResult& result, const Question& question, const BlockPlan&
 } // namespace
 
 LogResult check_vllm_line(const Question& question) {
-    const std::vector<BlockPlan> plans = block_plans(question);
+    std::string refusal = "no rule for what one block of this model is";
+    const std::vector<BlockPlan> plans = block_plans(question, refusal);
     const std::string text = line_text(question);
     LogResult result = blank(question);
     result.quantity = text;
+    if (plans.empty()) {
+        return unchecked(question, text, refusal);
+    }
     const Blocks first = blocks_of_line(plans.front(), question).front();
     const Ratio expected = first.low * Ratio(plans.front().block_bytes);
     if (!available(question, plans.front())) {

@@ -263,6 +263,19 @@ TEST(EngineLog, HugeNumbersAndLongLines) {
     EXPECT_EQ(log_error(far + "\n" + pool_line, about("gemma-3-27b")), "");
 }
 
+TEST(EngineLog, NoughtsWhereNothingIsNone) {
+    const std::string log = "llama_context: n_seq_max = 0\nllama_context: n_ctx = 0\n"
+                            "max_seq_len=0 tensor_parallel_size=0 \nllama_context: n_ubatch = 0\n"
+                            "llama_kv_cache: size = 0.00 MiB (0 cells, 32 layers, 0/0 seqs), "
+                            "K (f16): 0.00 MiB, V (f16): 0.00 MiB\n"
+                            "Available KV cache memory: 0.00 GiB\nGPU KV cache size: 0 tokens\n"
+                            "Maximum concurrency for 0 tokens per request: 0.00x\n"
+                            "KV Cache is allocated. #tokens: 0, KV size: 0.00 GB\n"
+                            "Allocated 0.00 GiB for max tokens in paged KV cache (0)";
+    EXPECT_EQ(log_error(log, about("llama-3.1-8b")), "");
+    EXPECT_EQ(log_error(log, about("deepseek-v3")), "");
+}
+
 TEST(EngineLog, TooManyLines) {
     std::string text;
     for (std::size_t i = 0; i <= max_memory_lines; ++i) {
@@ -275,7 +288,8 @@ TEST(EngineLog, TooManyLines) {
 TEST(EngineLog, DamagedLogs) {
     const std::string logs =
         "loaded meta data with 4 key-value pairs and 9 tensors from gemma-3-27b.gguf (version 3)\n"
-        "llama_context: n_ctx = 8192\nllama_context: n_ubatch = 512\n" +
+        "llama_context: n_seq_max = 4\nllama_context: n_ctx = 8192\n"
+        "llama_context: n_ubatch = 512\nllama_context: kv_unified = false\n" +
         std::string(pool_line) +
         "\nllama_memory_recurrent: size = 1.50 MiB (4 cells, 4 layers, 4 seqs 2 rs_seq), "
         "R (f32): 0.50 MiB, S (f32): 1.00 MiB\n"
