@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/commands.h"
 #include "core/engine_log.h"
+#include "core/error.h"
 
 #include <algorithm>
 #include <ostream>
@@ -64,9 +65,22 @@ Table log_table(const std::vector<LogResult>& results, TableStyle style) {
     return table;
 }
 
+/// A log says which engine wrote it, and each line is of one rank.
+void check_settings(const Settings& settings) {
+    if (settings.engine != "ideal") {
+        throw Error("--engine: a log says itself which engine wrote it, expected none, found " +
+                    settings.engine);
+    }
+    const Parallelism tensor_alone{settings.parallel.tensor, 1, 1, 1};
+    if (settings.parallel != tensor_alone) {
+        throw Error("log: expected ranks of --tp alone, found " + to_string(settings.parallel));
+    }
+}
+
 } // namespace
 
 int log_command(const Options& options, Io& io) {
+    check_settings(options.settings);
     const EngineLog log = read_engine_log(options.subject);
     const auto results =
         check_engine_log(log, {options.log_model, options.settings, options.context_given});

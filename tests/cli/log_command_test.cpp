@@ -85,6 +85,8 @@ TEST(LogCommand, OneLineErrors) {
     expect_one_line_error(unnamed);
     EXPECT_THAT(unnamed.err, HasSubstr("expected --model"));
     expect_one_line_error(run_log(vllm_log, {"--model", "no-such-model"}));
+    expect_one_line_error(run_log(vllm_log, {"--engine", "vllm"}));
+    expect_one_line_error(run_log(vllm_log, {"--model", "llama-3.1-8b", "--pp", "2"}));
     expect_one_line_error(run_log(std::string(200, '\0') + "\x7f\xff\n"));
 }
 
