@@ -108,6 +108,21 @@ std::string data_folder() {
                 ErrorKind::impossible_here);
 }
 
+std::string user_folder() {
+    struct Place {
+        const char* variable;
+        const char* below;
+    };
+    for (const Place& place :
+         {Place{"KVCALIPER_USER_DATA", ""}, Place{"XDG_DATA_HOME", "kvcaliper"},
+          Place{"HOME", ".local/share/kvcaliper"}}) {
+        if (const char* set = std::getenv(place.variable); set && *set) {
+            return (fs::path(set) / place.below).string();
+        }
+    }
+    return "";
+}
+
 std::vector<CatalogEntry> bundled_models() {
     std::vector<CatalogEntry> entries;
     for (const std::string& name : bundled_names()) {

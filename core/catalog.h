@@ -25,6 +25,11 @@ struct CatalogEntry {
 /// running executable's folder, else the source tree of a build. Throws Error naming all three.
 std::string data_folder();
 
+/// Where a user keeps data of their own, such as gpus.json: KVCALIPER_USER_DATA, else
+/// $XDG_DATA_HOME/kvcaliper, else ~/.local/share/kvcaliper. It need not exist; empty where there is
+/// no home.
+std::string user_folder();
+
 /// All bundled models, by name. Throws Error for a file that can not be read.
 std::vector<CatalogEntry> bundled_models();
 

@@ -56,7 +56,7 @@ struct Spelling {
     std::string_view name;
 };
 
-constexpr std::array<Spelling, 12> spellings = {{{"bfloat16", "bf16"},
+constexpr std::array<Spelling, 13> spellings = {{{"bfloat16", "bf16"},
                                                  {"float16", "f16"},
                                                  {"fp16", "f16"},
                                                  {"half", "f16"},
@@ -67,6 +67,7 @@ constexpr std::array<Spelling, 12> spellings = {{{"bfloat16", "bf16"},
                                                  {"q4", "q4_0"},
                                                  {"q5", "q5_0"},
                                                  {"q6", "q6_0"},
+                                                 {"q8_kv", "q8_KV"},
                                                  {"float", "f32"}}};
 
 } // namespace

@@ -21,6 +21,7 @@ const char* const footer_text =
     "Examples:\n"
     "  kvcaliper estimate llama-3-8b -c 32K --k q8_0 --v q4_0\n"
     "  kvcaliper compare gpt2-xl llama-3-8b gemma-3-27b deepseek-v3 falcon-mamba-7b\n"
+    "  kvcaliper fit llama-3.3-70b --gpu h100-80 --tp 2 -c 32K --engine vllm --kv fp8_e4m3\n"
     "  kvcaliper claims\n"
     "  kvcaliper log server.log --model gemma-3-27b\n"
     "  kvcaliper verify gpt2-xl -c 1000\n"
@@ -99,8 +100,13 @@ void add_settings(CLI::App& app, Options& options) {
             options.context_given = true;
         },
         "tokens held per sequence: 8192, 128K (default 8192)");
-    app.add_option("-n,--sequences", options.settings.sequences,
-                   "sequences held at once (default 1)")
+    app.add_option_function<std::int64_t>(
+           "-n,--sequences",
+           [&options](std::int64_t sequences) {
+               options.settings.sequences = sequences;
+               options.sequences_given = true;
+           },
+           "sequences held at once (default 1)")
         ->type_name("N");
     add_format_options(app, options.settings);
     add_tokens(
@@ -175,6 +181,57 @@ void add_figure_commands(CLI::App& app, Options& options, Command& chosen) {
         "last token count (default: the models' limit)");
     curve->add_option("--points", options.points, "points between them, logarithmic (default 32)")
         ->type_name("N");
+}
+
+/// A decimal from 0 to 1, as the engines write it.
+Ratio parse_share(const std::string& text) {
+    const Ratio share = parse_written_number(text).value;
+    if (share <= Ratio(0) || share > Ratio(1)) {
+        throw Error("--utilization: expected more than 0 and at most 1, found " + text);
+    }
+    return share;
+}
+
+void add_fit_options(CLI::App& app, FitOptions& fit) {
+    app.add_option("--gpu", fit.gpu, "the device, all of them alike (see list gpus)")
+        ->type_name("NAME");
+    app.add_option("--memory", fit.memory, "memory of a device that is not listed: 24GiB")
+        ->type_name("SIZE");
+    app.add_option("--weights", fit.weights,
+                   "bytes of the weights, or auto (default): from the files beside the config, "
+                   "else by formula")
+        ->type_name("SIZE|auto");
+    app.add_option("--workspace", fit.workspace,
+                   "activations, graphs and device context, per device (default: assumed for the "
+                   "engine, and said)")
+        ->type_name("SIZE");
+    app.add_option_function<std::string>(
+           "--utilization",
+           [&fit](const std::string& text) { fit.utilization = parse_share(text); },
+           "share of a device's memory the engine may take (default: the engine's)")
+        ->type_name("0..1");
+    add_tokens(
+        app, "--shared-prefix", [&fit](Tokens tokens) { fit.shared_prefix = tokens; },
+        "tokens at the start of the context that all sequences share");
+    add_tokens(
+        app, "--cartridge", [&fit](Tokens tokens) { fit.cartridge = tokens; },
+        "trained slots in place of a document");
+    add_tokens(
+        app, "--document", [&fit](Tokens tokens) { fit.document = tokens; },
+        "tokens of that document");
+    add_tokens(
+        app, "--training-tokens", [&fit](Tokens tokens) { fit.training_tokens = tokens; },
+        "tokens the cartridge is trained on: says after how many queries that is paid back");
+}
+
+void add_fit_command(CLI::App& app, Options& options, Command& chosen) {
+    CLI::App* fit = add_command(
+        app, "fit", "What fits on a GPU: with -c most sequences, with -n longest context",
+        fit_command, chosen);
+    add_model(*fit, options);
+    add_settings(*fit, options);
+    add_fit_options(*fit, options.fit);
+    add_output(*fit, options.output);
 }
 
 void add_proof_commands(CLI::App& app, Options& options, Command& chosen) {
@@ -305,6 +362,7 @@ int run(const std::vector<std::string>& arguments, Io& io) {
     Options options;
     Command chosen = nullptr;
     add_figure_commands(app, options, chosen);
+    add_fit_command(app, options, chosen);
     add_proof_commands(app, options, chosen);
     add_other_commands(app, options, chosen);
     if (const std::string problem = command_problem(app, arguments); !problem.empty()) {

@@ -25,9 +25,25 @@ struct Output {
     }
 };
 
+/// What `fit` takes beside the settings.
+struct FitOptions {
+    std::string gpu;
+    std::string memory;
+    std::string weights = "auto";
+    std::string workspace; ///< empty: what is assumed for the engine
+    std::optional<Ratio> utilization;
+    Tokens shared_prefix{0};
+    std::optional<Tokens> cartridge;
+    std::optional<Tokens> document;
+    std::optional<Tokens> training_tokens;
+};
+
 struct Options {
     std::vector<std::string> models;
     Settings settings;
+    bool context_given = false;
+    bool sequences_given = false;
+    FitOptions fit;
     Output output;
     bool layers = false;
     bool explain = false;
@@ -49,6 +65,7 @@ struct Options {
 int estimate_command(const Options& options, Io& io);
 int compare_command(const Options& options, Io& io);
 int curve_command(const Options& options, Io& io);
+int fit_command(const Options& options, Io& io);
 int claims_command(const Options& options, Io& io);
 int log_command(const Options& options, Io& io);
 int verify_command(const Options& options, Io& io);

@@ -122,6 +122,8 @@ std::string_view state_text(State state) {
         return "Kimi delta attention state";
     case State::lightning:
         return "lightning attention state";
+    case State::bailing:
+        return "lightning or Kimi delta attention state";
     case State::gla_fla:
         return "gated linear attention state";
     case State::rglru:
@@ -167,6 +169,8 @@ std::string_view state_keys(State state) {
         return ", linear_attn_config";
     case State::lightning:
         return "";
+    case State::bailing:
+        return ", short_conv_kernel_size";
     case State::gla_fla:
         return ", num_heads, hidden_size, expand_k, expand_v, use_short_conv, conv_size";
     case State::rglru:

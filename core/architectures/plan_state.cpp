@@ -209,6 +209,17 @@ DeltaDims lightning(Reading& reading) {
     return {attention.heads, attention.heads, attention.key_width, attention.key_width, 1};
 }
 
+/// Ling 2.5, 2.6 and 3.0 share one model_type. Only 3.0 has KDA layers and states the width of
+/// their convolution (transformers' class is 3.0's); the two before have lightning attention.
+LayerPart bailing(Reading& reading) {
+    DeltaDims dims = lightning(reading);
+    if (!reading.config.has("short_conv_kernel_size")) {
+        return {LayerKind::lightning, dims};
+    }
+    dims.conv_kernel = reading.config.required("short_conv_kernel_size", most);
+    return {LayerKind::kda, dims};
+}
+
 RwkvDims rwkv(Reading& reading) {
     const ModelConfig& config = reading.config;
     RwkvDims dims;
@@ -277,6 +288,8 @@ LayerPart state_part(Reading& reading) {
         return {LayerKind::kda, kda(reading)};
     case State::lightning:
         return {LayerKind::lightning, lightning(reading)};
+    case State::bailing:
+        return bailing(reading);
     case State::gla_fla:
         return {LayerKind::gla, gla_fla(reading)};
     case State::rglru:

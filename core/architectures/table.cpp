@@ -46,6 +46,7 @@ constexpr Architecture table[] = {
     {.model_type = "glm_ocr_text", .plan = plan_attention},
     {.model_type = "minimax_m2", .plan = plan_attention},
     {.model_type = "hy_v3", .plan = plan_attention},
+    {.model_type = "sarvam_moe", .plan = plan_attention},
     {.model_type = "qwen3_vl_text", .plan = plan_attention},
     {.model_type = "qwen3_vl_moe_text", .plan = plan_attention},
     {.model_type = "qwen3_omni_moe_text", .plan = plan_attention},
@@ -163,6 +164,7 @@ constexpr Architecture table[] = {
     {.model_type = "mistral4", .plan = plan_mla},
     {.model_type = "minicpm3", .plan = plan_mla},
     {.model_type = "axk1", .plan = plan_mla},
+    {.model_type = "sarvam_mla", .plan = plan_mla},
     {.model_type = "deepseek_ocr2_text", .plan = plan_mla},
     {.model_type = "deepseek_v32", .plan = plan_mla, .beside = Beside::index_key},
     {.model_type = "glm_moe_dsa", .plan = plan_mla, .beside = Beside::index_key},
@@ -176,7 +178,7 @@ constexpr Architecture table[] = {
     {.model_type = "olmo_hybrid", .plan = plan_hybrid, .attends = Attends::every_fourth, .state = State::gated_delta},
     {.model_type = "kimi_linear", .plan = plan_hybrid, .attends = Attends::kimi_list, .state = State::kda, .latent = true},
     {.model_type = "bailing_moe_linear", .plan = plan_hybrid, .period = 5, .attends = Attends::layer_group, .state = State::lightning, .latent = true},
-    {.model_type = "bailing_hybrid", .plan = plan_hybrid, .period = 5, .attends = Attends::layer_group, .state = State::lightning, .latent = true},
+    {.model_type = "bailing_hybrid", .plan = plan_hybrid, .period = 5, .attends = Attends::layer_group, .state = State::bailing, .latent = true},
     {.model_type = "minimax", .plan = plan_hybrid, .attends = Attends::attn_type_list, .state = State::lightning},
     {.model_type = "minimax_text_01", .plan = plan_hybrid, .attends = Attends::attn_type_list, .state = State::lightning},
     {.model_type = "minimax_m1", .plan = plan_hybrid, .attends = Attends::attn_type_list, .state = State::lightning},
@@ -246,7 +248,7 @@ constexpr TypeName type_names[] = {
     {"qwen2_5_vl", "qwen2_5_vl_text"}, {"internvl2_phi3", "phi3"},
     {"minimax_m3", "minimax_m3_vl_text"}, {"step3", "step3_text"},
     {"phimoe_v", "phimoe"},            {"chatglm2", "chatglm"},
-    {"kimi_linear_text", "kimi_linear"},
+    {"kimi_linear_text", "kimi_linear"}, {"longcat_flash_ngram", "longcat_flash"},
 };
 
 constexpr TypeName wrappers[] = {

@@ -119,6 +119,7 @@ enum class State {
     gated_delta_fla, ///< num_heads, head_dim, expand_v, conv_size
     kda,             ///< linear_attn_config
     lightning,       ///< heads of head_dim
+    bailing,         ///< KDA where short_conv_kernel_size is stated (Ling 3.0), else lightning
     gla_fla,         ///< expand_k, expand_v
     rglru,           ///< lru_width, conv1d_width
     short_conv,      ///< conv_L_cache

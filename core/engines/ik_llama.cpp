@@ -307,6 +307,9 @@ void add_notes(Layout& layout) {
         layout.result.notes.push_back("ik_llama.cpp gives sliding layers the whole context, too "
                                       "(without --swa-compress, for which there is no rule yet)");
     }
+    if (has_kind(layout.model.spec, LayerKind::mla) && layout.mode() != 0) {
+        layout.result.savings.push_back("latent and rope key are one row");
+    }
     if (has_kind(layout.model.spec, LayerKind::mla) && layout.mode() == 0) {
         layout.result.notes.push_back("mla-use=0 keeps K and V of every head, not the latent");
     }

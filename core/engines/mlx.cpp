@@ -237,8 +237,9 @@ void add_notes(Layout& layout) {
     }
     if (layout.type.windows == MlxType::Windows::rotates &&
         has_kind(spec, LayerKind::sliding_attention)) {
-        notes.push_back("while a prompt is read, a rotating cache also holds the chunk being read "
-                        "(prefill-step-size, 2,048 tokens), which is not counted");
+        notes.push_back("a rotating cache also holds the chunk of the prompt being read "
+                        "(prefill-step-size, 2,048 tokens), and up to 255 rows more while it "
+                        "fills: not counted");
     }
     if (layout.type.latent == MlxType::Latent::expanded) {
         notes.push_back("MLX-LM keeps K and V of every head of " + type_text(layout) +

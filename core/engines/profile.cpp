@@ -122,13 +122,6 @@ bool has_kind(const CacheSpec& spec, LayerKind kind) {
                        [&](const ComponentGroup& group) { return group.component.kind == kind; });
 }
 
-bool has_component(const CacheSpec& spec, LayerKind kind, Role role) {
-    const auto groups = group_components(spec);
-    return std::any_of(groups.begin(), groups.end(), [&](const ComponentGroup& group) {
-        return group.component.kind == kind && group.component.role == role;
-    });
-}
-
 std::string component_label(const Component& component) {
     std::string label =
         std::string(to_string(component.kind)) + ", " + std::string(to_string(component.role));

@@ -32,9 +32,8 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple);
 /// The model_type whose row of the architecture table a plan was read with.
 std::string_view canonical_type(const ModelPlan& plan);
 
-/// True when some layer keeps components of that kind, and of that role.
+/// True when some layer keeps components of that kind.
 bool has_kind(const CacheSpec& spec, LayerKind kind);
-bool has_component(const CacheSpec& spec, LayerKind kind, Role role);
 
 /// "full attention, key".
 std::string component_label(const Component& component);

@@ -67,7 +67,7 @@ std::int64_t packed_bytes(const LatentDims& dims) {
 }
 
 void add_latent(Layout& layout, const ComponentGroup& group) {
-    const bool packed = layout.sparse && layout.result.formats.k->name == "fp8_e4m3" &&
+    const bool packed = layout.type.sparse && layout.result.formats.k->name == "fp8_e4m3" &&
                         layout.options.word("dsa-decode-backend") != "trtllm";
     if (packed && group.component.role == Role::latent) {
         add_term(layout, "mla, latent with scales and rope key", group.layers, layout.full,
@@ -139,9 +139,9 @@ const SglangType& type_of(const ModelPlan& plan) {
 
 std::int64_t page_of(const Layout& layout) {
     const bool automatic = layout.options.word("page-size") == "auto";
-    const std::int64_t usual = layout.sparse ? sparse_page : 1;
+    const std::int64_t usual = layout.type.sparse ? sparse_page : 1;
     const std::int64_t page = automatic ? usual : layout.options.number("page-size");
-    if (layout.sparse && page != sparse_page) {
+    if (layout.type.sparse && page != sparse_page) {
         throw Error("--engine-opt page-size: engine sglang keeps index keys in pages of 64, "
                     "expected 64, found " +
                     format_integer(page));
@@ -177,7 +177,7 @@ CacheFormats formats_of(const Settings& settings, const ModelPlan& plan,
 }
 
 bool is_cache_type(const Layout& layout, std::string_view name) {
-    if (layout.sparse) {
+    if (layout.type.sparse) {
         return name == "bf16" || name == "fp8_e4m3";
     }
     // Blocks with scales: nvfp4 of a latent alone, since that of K and V depends on the kernels.
@@ -195,11 +195,11 @@ void check_formats(const Layout& layout) {
     if (!is_cache_type(layout, formats.k->name)) {
         throw Error("--kv: engine sglang has no rule for a cache of type " +
                     std::string(formats.k->name) + "; expected " +
-                    (layout.sparse ? "bf16 or fp8_e4m3"
-                                   : "bf16, f16, fp8_e4m3, fp8_e5m2 or " +
-                                         std::string(layout.type.latent ? "nvfp4" : "mxfp8")));
+                    (layout.type.sparse ? "bf16 or fp8_e4m3"
+                                        : "bf16, f16, fp8_e4m3, fp8_e5m2 or " +
+                                              std::string(layout.type.latent ? "nvfp4" : "mxfp8")));
     }
-    if (layout.sparse && formats.index->name != "dsa_index_fp8") {
+    if (layout.type.sparse && formats.index->name != "dsa_index_fp8") {
         throw Error("--index: engine sglang keeps index keys as dsa_index_fp8, found " +
                     std::string(formats.index->name));
     }
@@ -238,7 +238,7 @@ void add_notes(Layout& layout) {
         notes.push_back("SGLang has no sliding pool for " + type_text(layout) +
                         " here: every layer reserves the whole context");
     }
-    if (layout.sparse) {
+    if (layout.type.sparse) {
         layout.result.savings.push_back("index keys are fp8 with one scale per 128 values");
         notes.push_back("on Blackwell SGLang's default for this model is --kv fp8_e4m3 with "
                         "dsa-decode-backend=trtllm");
@@ -258,7 +258,6 @@ std::span<const EngineOption> sglang_options() {
 Reservation reserve_sglang(const Model& model, const Settings& settings,
                            const OptionValues& options) {
     Layout layout{model, type_of(model.plan), settings, options, unshared(model.spec)};
-    layout.sparse = has_component(layout.spec, LayerKind::mla, Role::index_key);
     layout.page = page_of(layout);
     layout.result.formats = formats_of(settings, model.plan, options);
     layout.result.figure.name = "reserved by SGLang for " + format_integer(settings.sequences) +

@@ -20,8 +20,7 @@ struct Layout {
     const SglangType& type;
     const Settings& settings;
     const OptionValues& options;
-    CacheSpec spec{};    ///< the model's, every layer with a cache of its own
-    bool sparse = false; ///< latent attention with index keys
+    CacheSpec spec{}; ///< the model's, every layer with a cache of its own
     std::int64_t page = 1;
     Slots full{};
     Slots sliding{}; ///< none where there is no sliding pool

@@ -22,11 +22,11 @@ constexpr Row ignores_windows(std::string_view model_type) {
 constexpr Row pools_windows(std::string_view model_type) {
     return {model_type, pooled};
 }
-constexpr Row keeps_latent(std::string_view model_type) {
-    return {model_type, none, true};
+constexpr Row keeps_latent(std::string_view model_type, bool sparse = false) {
+    return {model_type, none, true, sparse};
 }
 constexpr Row keeps_states(std::string_view model_type, bool extra_buffer, bool latent = false) {
-    return {model_type, none, latent, true, extra_buffer};
+    return {model_type, none, latent, false, true, extra_buffer};
 }
 
 constexpr Row table[] = {
@@ -113,9 +113,9 @@ constexpr Row table[] = {
 
     keeps_latent("deepseek_v2"),
     keeps_latent("deepseek_v3"),
-    keeps_latent("deepseek_v32"),
+    keeps_latent("deepseek_v32", true),
     keeps_latent("glm4_moe_lite"),
-    keeps_latent("glm_moe_dsa"),
+    keeps_latent("glm_moe_dsa", true),
     keeps_latent("longcat_flash"),
     keeps_latent("minicpm3"),
 

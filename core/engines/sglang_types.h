@@ -16,6 +16,7 @@ struct SglangType {
     std::string_view model_type;
     Windows windows = Windows::none;
     bool latent = false;
+    bool sparse = false; ///< latent attention with index keys, on some layers at least
     bool states = false;
     bool extra_buffer = false; ///< its states are also tracked while a request runs
 };

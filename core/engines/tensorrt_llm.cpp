@@ -33,13 +33,12 @@ template <typename List> bool is_in(const List& list, std::string_view word) {
     return std::find(std::begin(list), std::end(list), word) != std::end(list);
 }
 
-std::string_view type_of(const ModelPlan& plan) {
+void check_type(const ModelPlan& plan) {
     const std::string_view type = canonical_type(plan);
     if (!is_in(attention_types, type) && !is_in(latent_types, type)) {
         throw no_rule(engine_name, plan.model_type.empty() ? "a model without model_type"
                                                            : "model_type " + plan.model_type);
     }
-    return type;
 }
 
 /// The pool is [blocks][layers][1 or 2][tokens · heads · head_dim]: K and V alike.
@@ -76,6 +75,24 @@ void check_formats(const CacheFormats& formats) {
     }
 }
 
+void add_blocks(Reservation& result, const ComponentGroup& group, const Settings& settings,
+                std::int64_t block) {
+    const std::int64_t context = settings.context.count();
+    Term term{component_label(group.component),
+              {{"layers", group.layers},
+               {"blocks = ceil(" + format_integer(context) + " / " + format_integer(block) + ")",
+                divide_up(context, block)},
+               {"tokens per block", block}}};
+    for (Factor& factor :
+         row_factors(group.component, result.formats.of(group.component.format_class))) {
+        term.factors.push_back(std::move(factor));
+    }
+    if (settings.sequences != 1) {
+        term.factors.push_back({"sequences", settings.sequences});
+    }
+    result.figure.terms.push_back(std::move(term));
+}
+
 } // namespace
 
 std::span<const EngineOption> tensorrt_llm_options() {
@@ -85,7 +102,7 @@ std::span<const EngineOption> tensorrt_llm_options() {
 Reservation reserve_tensorrt_llm(const Model& model, const Settings& settings,
                                  const OptionValues& options) {
     Reservation result;
-    type_of(model.plan);
+    check_type(model.plan);
     check_sharing(model.spec);
     check_kinds(model.spec);
     const NumericFormat& bf16 = numeric_format("bf16");
@@ -93,25 +110,11 @@ Reservation reserve_tensorrt_llm(const Model& model, const Settings& settings,
         resolve_formats(settings, model.plan, {&bf16, &bf16, &bf16, &bf16, &numeric_format("f32")});
     check_formats(result.formats);
     const std::int64_t block = options.number("tokens-per-block");
-    const std::int64_t context = settings.context.count();
     result.figure.name = "blocks of TensorRT-LLM for " + format_integer(settings.sequences) +
                          (settings.sequences == 1 ? " sequence" : " sequences") + " of " +
-                         format_integer(context) + " tokens";
+                         format_integer(settings.context.count()) + " tokens";
     for (const ComponentGroup& group : group_components(model.spec)) {
-        Term term{
-            component_label(group.component),
-            {{"layers", group.layers},
-             {"blocks = ceil(" + format_integer(context) + " / " + format_integer(block) + ")",
-              divide_up(context, block)},
-             {"tokens per block", block}}};
-        for (Factor& factor :
-             row_factors(group.component, result.formats.of(group.component.format_class))) {
-            term.factors.push_back(std::move(factor));
-        }
-        if (settings.sequences != 1) {
-            term.factors.push_back({"sequences", settings.sequences});
-        }
-        result.figure.terms.push_back(std::move(term));
+        add_blocks(result, group, settings, block);
     }
     return result;
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-set -l commands estimate compare curve claims log verify chart list
+set -l commands estimate compare curve fit claims log verify chart list
 complete -c kvcaliper -f
 complete -c kvcaliper -n "not __fish_seen_subcommand_from $commands" -a "$commands"
-complete -c kvcaliper -n "__fish_seen_subcommand_from estimate compare curve verify chart" -F -a "(kvcaliper list models --csv | tail -n +2 | cut -d, -f1)"
+complete -c kvcaliper -n "__fish_seen_subcommand_from estimate compare curve fit verify chart" -F -a "(kvcaliper list models --csv | tail -n +2 | cut -d, -f1)"
 complete -c kvcaliper -n "__fish_seen_subcommand_from claims" -F -a "seed gallery"
 complete -c kvcaliper -n "__fish_seen_subcommand_from log" -F
 complete -c kvcaliper -n "__fish_seen_subcommand_from log" -l model -x -a "(kvcaliper list models --csv | tail -n +2 | cut -d, -f1)"
@@ -20,6 +20,10 @@ for option in tp pp cp dp
 end
 for option in json csv markdown layers explain help version
     complete -c kvcaliper -l $option
+end
+complete -c kvcaliper -l gpu -x -a "(kvcaliper list gpus --csv | tail -n +2 | cut -d, -f1)"
+for option in memory weights workspace utilization shared-prefix cartridge document training-tokens
+    complete -c kvcaliper -l $option -x
 end
 complete -c kvcaliper -l backend -x -a "auto cuda cpu"
 for option in baseline from to points steps seed size

@@ -30,7 +30,7 @@ TEST(ClaimsCommand, TheGallery) {
         consistent += holds ? 1 : 0;
         EXPECT_TRUE(holds || !claim.array_at("notes").empty()) << claim.string_at("id");
     }
-    EXPECT_EQ(consistent, 48);
+    EXPECT_EQ(consistent, 59);
 }
 
 TEST(ClaimsCommand, ExitOneWhenAClaimHoldsUnderNoReading) {

@@ -160,6 +160,29 @@ TEST(Architectures, KimiAndItsWrapper) {
     EXPECT_EQ(uncapped(*model), Ratio(70272)); // gallery: Kimi K2.5, 68.6 KiB
 }
 
+TEST(Architectures, OnlyTheLingThatStatesAConvolutionHasKda) {
+    const std::string start = R"({"model_type":"bailing_hybrid","num_hidden_layers":42,
+        "hidden_size":2560,"num_attention_heads":32,"head_dim":128,"kv_lora_rank":512,
+        "qk_rope_head_dim":64,"layer_group_size":6)";
+    // Ling 3.0 Flash (class defaults of transformers 5.24): 7 latents of 1,152 B; 35 states of
+    // 32 · 128 · 128 · 4 B, each with 3 columns of 3 · 4,096 in 16 bits.
+    const auto three = model_of(start + R"(,"short_conv_kernel_size":4})");
+    EXPECT_EQ(growth(*three), Ratio(7 * 1152));
+    EXPECT_EQ(constant(*three), Bytes(35 * (2097152 + 73728)));
+    // Ling 2.5's layers keep no convolution (sglang-jax bailing_moe_linear.py).
+    const auto before = model_of(start + "}");
+    EXPECT_EQ(growth(*before), Ratio(7 * 1152));
+    EXPECT_EQ(constant(*before), Bytes(35 * 2097152));
+}
+
+TEST(Architectures, SarvamsClassDefaultsAreItsCheckpoints) {
+    // Gallery: Sarvam 30B, 19 KiB, and 105B, 36 KiB.
+    EXPECT_EQ(uncapped(*model_of(R"({"model_type":"sarvam_moe","num_hidden_layers":19})")),
+              Ratio(19 * 1024));
+    EXPECT_EQ(uncapped(*model_of(R"({"model_type":"sarvam_mla","num_hidden_layers":32})")),
+              Ratio(36 * 1024));
+}
+
 TEST(Architectures, UnknownTypesAreGenericOrAnHonestNo) {
     const auto model = model_of(R"({"model_type":"somebodys_llama","num_hidden_layers":32,
         "hidden_size":4096,"num_attention_heads":32,"num_key_value_heads":8})");

@@ -42,11 +42,20 @@ TEST(IkLlama, PublishedLogs) {
     EXPECT_EQ(printed("deepseek-v2-lite", asked(65536, no_mla, "q8_KV")), 1231200);
     EXPECT_EQ(printed("qwen3-235b-a22b", asked(65536, {}, "q8_0")), 921200);         // issue 437
     EXPECT_EQ(printed("qwen3-235b-a22b", asked(32768, {}, "q4_0", "q4_0")), 169200); // issue 425
+    // DeepSeek-V2.5-1210 (pull request 386) has DeepSeek-V2's dimensions.
+    EXPECT_EQ(printed("deepseek-v2", asked(32768)), 216000);
     EXPECT_EQ(printed("qwen3-32b", asked(8192)), 204800);                      // discussion 397
     EXPECT_EQ(printed("llama-3.1-8b", asked(1024, {}, "iq4_nl")), 8200);       // issue 103
     EXPECT_EQ(printed("llama-3.1-8b", asked(2048, {}, "q5_1", "q5_0")), 9200); // issue 92
     EXPECT_EQ(printed("llama-3.1-8b", asked(4096)), 51200);                    // issue 437
     EXPECT_EQ(printed("llama-2-13b", asked(512)), 40000);                      // pull request 328
+}
+
+TEST(IkLlama, APublishedLogThatPrintsItsDimensions) {
+    // GLM-Z1-Rumination-32B: 61 layers of 1,024 values, "1952.00 MiB" (pull request 333).
+    const auto glm = model_of(R"({"model_type":"glm4","num_hidden_layers":61,"hidden_size":6144,
+        "num_attention_heads":48,"num_key_value_heads":8,"head_dim":128})");
+    EXPECT_EQ(reserved(glm, asked(8192)), 2046820352);
 }
 
 TEST(IkLlama, WindowsReserveTheWholeContext) {
@@ -75,6 +84,8 @@ TEST(IkLlama, ModesOfLatentAttention) {
               latent + std::int64_t{61} * 8192 * 512 * 2);
     // Without flash attention modes 2 and 3 keep the row in V's type.
     EXPECT_EQ(reserved("deepseek-v3", asked(8192, {{"fa", "off"}}, "q8_0")), latent);
+    EXPECT_THAT(estimate(load_model("deepseek-v3"), asked(8192, {}, "q8_kv")).notes,
+                Contains(HasSubstr("less than required: latent and rope key are one row")));
     // One row of 576 values and 8 bytes; V in one row of 8 bytes more for all.
     EXPECT_EQ(reserved("deepseek-v3", asked(8192, {}, "q8_KV")), std::int64_t{61} * 8192 * 584);
     EXPECT_EQ(reserved("deepseek-v3", asked(256, {{"mla", "0"}}, "f16", "q8_KV")),

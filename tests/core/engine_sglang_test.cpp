@@ -183,6 +183,12 @@ TEST(Sglang, LayersThatReuseAnIndexKeepNone) {
         "qk_rope_head_dim":64,"qk_nope_head_dim":64,"v_head_dim":64,"index_head_dim":128,
         "indexer_types":["full","shared"]})");
     EXPECT_EQ(reserved(model, asked(64)), 128 * (2 * 192 * 2 + 132));
+    // A rank of shared layers alone has pages of 64, too.
+    Settings last = asked(64);
+    last.parallel.pipeline = 2;
+    const auto rank = estimate(model, last).per_rank;
+    EXPECT_EQ(rank->reserved->bytes().count(), 128 * (192 * 2 + 132));
+    EXPECT_EQ(rank->reserved_total->count(), 128 * (2 * 192 * 2 + 132));
 }
 
 TEST(Sglang, StatesByRequest) {

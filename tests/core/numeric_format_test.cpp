@@ -30,6 +30,7 @@ constexpr Row rows[] = {{"f32", 128, 512},
                         {"q4_0", 128, 72},
                         {"iq4_nl", 128, 72},
                         {"q6_0", 128, 104},
+                        {"q8_kv", 128, 136}, // row_meta_size 8 of ggml.c (ik_llama.cpp 8337e4c)
                         {"mxfp4", 128, 68},
                         {"nvfp4", 128, 72},
                         {"nvfp4_ggml", 128, 72},

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/prefix.h"
+
+#include "core/error.h"
+
+#include <algorithm>
+
+namespace kvcaliper {
+
+namespace {
+
+/// Rows of the prefix that are stored once for all sequences.
+std::int64_t common_units(const Units& units, Tokens prefix) {
+    return units.kind == Units::Kind::constant ? 0 : units.at(prefix);
+}
+
+/// Rows that each sequence stores beside them.
+std::int64_t own_units(const Units& units, Tokens context, Tokens prefix) {
+    const std::int64_t all = units.at(context);
+    switch (units.kind) {
+    case Units::Kind::tokens:
+    case Units::Kind::groups:
+        return all - units.at(prefix);
+    case Units::Kind::window:
+    case Units::Kind::chunk:
+        // What of the window still lies in the prefix is read there.
+        return all - std::max<std::int64_t>(0, prefix.count() - (context.count() - all));
+    case Units::Kind::constant:
+        return all;
+    }
+    return all;
+}
+
+std::string label_of(const Component& component) {
+    return std::string(to_string(component.role)) + " of " + std::string(to_string(component.kind));
+}
+
+/// layers × rows stored × bytes of a row.
+Term part(const ComponentGroup& group, const CacheFormats& formats, const std::string& what,
+          std::int64_t units) {
+    const Component& component = group.component;
+    const Bytes row = row_bytes(formats.of(component.format_class), component.width);
+    return {label_of(component) + ", " + what,
+            {{"layers", group.layers},
+             {"stored", units},
+             {"bytes each", (row * component.rows).count()}}};
+}
+
+} // namespace
+
+Figure shared_prefix_bytes(const CacheSpec& spec, const CacheFormats& formats, Tokens context,
+                           Tokens prefix, std::int64_t sequences) {
+    if (prefix > context) {
+        throw Error("--shared-prefix: expected at most the context of " +
+                    format_integer(context.count()) + " tokens, found " +
+                    format_integer(prefix.count()));
+    }
+    check_storable(spec, formats);
+    Figure figure{"bytes of " + format_integer(sequences) + " sequences of " +
+                      format_integer(context.count()) + " tokens, the first " +
+                      format_integer(prefix.count()) + " of them shared",
+                  {}};
+    for (const ComponentGroup& group : group_components(spec)) {
+        const Units& units = group.component.units;
+        if (const std::int64_t common = common_units(units, prefix); common > 0) {
+            figure.terms.push_back(part(group, formats, "once", common));
+        }
+        if (const std::int64_t own = own_units(units, context, prefix); own > 0) {
+            figure.terms.push_back(part(group, formats, "for each sequence", own));
+            figure.terms.back().factors.push_back({"sequences", sequences});
+        }
+    }
+    return figure;
+}
+
+CartridgeAnswer answer_cartridge(const CacheSpec& spec, const CacheFormats& formats,
+                                 const CartridgeQuestion& question, std::int64_t sequences) {
+    const Tokens with_document = question.document + question.conversation;
+    CartridgeAnswer answer;
+    answer.slots = cache_bytes(spec, formats, question.slots);
+    answer.document = cache_bytes(spec, formats, question.document);
+    answer.repeated = shared_prefix_bytes(spec, formats, with_document, Tokens(0), sequences);
+    answer.shared = shared_prefix_bytes(spec, formats, with_document, question.document, sequences);
+    answer.cartridges = shared_prefix_bytes(spec, formats, question.slots + question.conversation,
+                                            question.slots, sequences);
+    if (question.training_tokens) {
+        const std::int64_t passes = checked_multiply(question.training_tokens->count(), 3);
+        answer.break_even_queries =
+            (passes + question.document.count() - 1) / question.document.count();
+    }
+    return answer;
+}
+
+} // namespace kvcaliper
