@@ -67,7 +67,7 @@ struct MatrixTiles {
         const auto rows = static_cast<unsigned>(shape.rows());
         const auto tokens = static_cast<unsigned>(shape.tile_tokens);
         stage_size = static_cast<unsigned>(shape.stage_size());
-        queries = {shared, rows, static_cast<unsigned>(shape.key_stride())};
+        queries = {shared, rows, static_cast<unsigned>(shape.query_stride())};
         std::uint16_t* const stages = shared + shape.query_size();
         first_keys = {stages, tokens, static_cast<unsigned>(shape.key_stride())};
         first_values = {stages + (shape.shared_values ? 0 : shape.key_size()), tokens,
@@ -99,7 +99,7 @@ SIMT_DEVICE void load_query_part(const ScorePart& part, const Tile& columns, For
         return;
     }
     if (Converts && format == Format::bf16) {
-        convert_rows<HalfUnit<Bf16>, T>(columns, rows, at.first_head, end);
+        convert_rows<HalfUnit<Bf16>, T>(columns, rows, at.first_head, end, 0);
     } else {
         copy_rows(columns, rows, at.first_head, end);
     }
@@ -109,13 +109,14 @@ SIMT_DEVICE void load_query_part(const ScorePart& part, const Tile& columns, For
 /// code for every format is there once.
 template <class T, bool Converts>
 SIMT_DEVICE void load_stage(const MatrixView& view, const MatrixTiles& tiles, unsigned stage,
-                            const BlockPlace& at, std::int64_t first, std::int64_t value_width) {
+                            const BlockPlace& at, std::int64_t first, const MatrixShape& shape) {
+    const auto further = static_cast<unsigned>(shape.key_parts == 2 ? shape.key_columns() : 0);
     const std::int64_t plane = at.sequence * view.kv_heads + at.kv_head;
     SIMT_UNROLL_BY(1)
     for (int i = 0; i < 3; ++i) {
         const bool value = i == 2;
         const void* const from = value ? view.values : i == 0 ? view.score.key : view.rope.key;
-        const std::int64_t width = value    ? value_width
+        const std::int64_t width = value    ? shape.value_width
                                    : i == 0 ? view.score.width
                                             : view.rope.width;
         const Tile tile = value ? tiles.values(stage)
@@ -123,7 +124,7 @@ SIMT_DEVICE void load_stage(const MatrixView& view, const MatrixTiles& tiles, un
         const Format format = value ? view.value_format : view.key_format;
         if (from != nullptr && width > 0) {
             load_tile<T, Converts>(tile, plane_at(from, plane, view.slots, width, format), first,
-                                   at.end);
+                                   at.end, value ? 0 : further);
         }
     }
     cp_async_commit();
@@ -166,20 +167,20 @@ template <class T, unsigned Groups> struct MatrixWarp {
     }
 
     SIMT_DEVICE void score(const Tile& queries, const Tile& keys, unsigned key_columns,
-                           unsigned groups) {
+                           unsigned key_parts, unsigned groups) {
         clear_row<kTokenGroups * 4>(&scores[0][0]);
         const std::uint16_t* const query = left(queries);
         const std::uint16_t* const key = keys.at(8 * part * groups + lane % 8, 8 * (lane / 8));
-        SIMT_UNROLL_BY(2)
+        SIMT_UNROLL_BY((Groups > 4 ? 1 : 2))
         for (unsigned column = 0; column < key_columns; column += kKeyStep) {
             std::uint32_t a[2][4];
             ldmatrix_x4(a[0], query + column);
             ldmatrix_x4(a[1], query + column + 16);
             SIMT_UNROLL
             for (unsigned group = 0; group < kTokenGroups; ++group) {
-                if (group < groups) {
+                for (unsigned i = 0; group < groups && i < key_parts; ++i) {
                     std::uint32_t b[4];
-                    ldmatrix_x4(b, key + 8 * group * keys.stride + column);
+                    ldmatrix_x4(b, key + 8 * group * keys.stride + i * key_columns + column);
                     mma_16816<T>(scores[group], a[0], b[0], b[1]);
                     mma_16816<T>(scores[group], a[1], b[2], b[3]);
                 }
@@ -260,6 +261,7 @@ template <class T, unsigned Groups> struct MatrixWarp {
     SIMT_DEVICE void add(const Tile& weights, const Tile& values, unsigned column_groups) {
         const std::uint16_t* const weight = left(weights);
         const std::uint16_t* const value = values.at(lane % 16, 8 * (lane / 16));
+        SIMT_UNROLL_BY((Groups >= 4 ? 1 : 2)) // wide rows need the registers
         for (unsigned token = 0; token < values.rows; token += 16) {
             std::uint32_t a[kWeightParts][4];
             SIMT_UNROLL
@@ -345,6 +347,7 @@ __global__ void __launch_bounds__(matrix_threads(Converts), 1)
     const auto groups = static_cast<unsigned>(shape.tile_tokens) / 32;
     const auto column_groups = static_cast<unsigned>(shape.value_width) / 16;
     const auto key_columns = static_cast<unsigned>(shape.key_columns());
+    const unsigned key_parts = Converts ? static_cast<unsigned>(shape.key_parts) : 1;
     clear_columns(tiles.queries, static_cast<unsigned>(shape.key_width), key_columns);
     for (unsigned stage = 0; stage < static_cast<unsigned>(shape.stages); ++stage) {
         clear_columns(tiles.keys(stage), static_cast<unsigned>(shape.key_width), key_columns);
@@ -366,14 +369,14 @@ __global__ void __launch_bounds__(matrix_threads(Converts), 1)
         cp_async_wait<0>();
         __syncthreads(); // all copies of this tile are there, and nobody uses the other stage
         if (next < at.end) {
-            load_stage<T, Converts>(view, tiles, other, at, next, shape.value_width);
+            load_stage<T, Converts>(view, tiles, other, at, next, shape);
         }
         if (!ahead) {
             cp_async_wait<0>();
             __syncthreads();
         }
         if (first >= at.begin) {
-            warp.score(tiles.queries, tiles.keys(stage), key_columns, groups);
+            warp.score(tiles.queries, tiles.keys(stage), key_columns, key_parts, groups);
             warp.scale(log2_scale, at.end - first, groups, tiles.shares);
             __syncthreads();
             warp.weigh(tiles.weights, groups, tiles.shares);
