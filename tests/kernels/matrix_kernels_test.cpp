@@ -244,6 +244,19 @@ TEST_F(MatrixKernels, OneOverwhelmingSlotIsFoundWhereverItIs) {
     }
 }
 
+/// f16 ends at 65504: such an output must not look like a result.
+TEST_F(MatrixKernels, AQueryTooLargeForF16GivesNan) {
+    const AttentionView view =
+        in_formats(attention_view(3, 1, 32, 40, Element::bf16), Format::q8_0, Format::q8_0);
+    for (const auto& backend : backends_) {
+        StoredAttention data = stored_attention(*backend, view, 40, ++seed_);
+        data.numbers.q[32] = 131072.0; // the second head
+        const Values out = run_step(*backend, view, data);
+        EXPECT_FALSE(std::isnan(out[0]));
+        EXPECT_TRUE(std::isnan(out[32]));
+    }
+}
+
 TEST_F(MatrixKernels, ANanInAnyValidKeyOrValueReachesTheOutput) {
     const AttentionView view = attention_view(3, 1, 32, 70);
     const AttentionData clean = attention_data(view, ++seed_);
