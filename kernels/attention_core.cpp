@@ -84,6 +84,7 @@ std::optional<MatrixShape> shape_for(const AttentionKind& kind, const DeviceFact
     shape.value_width = static_cast<std::int32_t>(kind.value_width);
     shape.shared_values = kind.shared_values;
     shape.weight_parts = matrix_weight_parts(operand_type(kind));
+    shape.key_parts = matrix_key_parts(kind.key_format);
     const std::int64_t tiles = (kind.group + kMatrixRows - 1) / kMatrixRows;
     const std::int64_t most = matrix_row_tiles(converts(kind));
     for (std::int64_t blocks = (tiles + most - 1) / most; blocks <= tiles; ++blocks) {

@@ -71,6 +71,11 @@ KVCALIPER_ANYWHERE std::int32_t matrix_threads(bool converts) {
 KVCALIPER_ANYWHERE std::int32_t matrix_weight_parts(Element weights) {
     return weights == Element::bf16 ? 2 : 1;
 }
+/// A quantised number has more bits than f16: keys are kept as the sum of two, for what a score is
+/// off its weight is off in proportion. Of a value one rounded number will do.
+KVCALIPER_ANYWHERE std::int32_t matrix_key_parts(Format format) {
+    return block_of(format).elements > 1 ? 2 : 1;
+}
 /// Columns of a key that one step of scoring takes; shorter keys end in zeros.
 inline constexpr std::int32_t kKeyStep = 32;
 /// Eight more numbers than a row has keep the rows of a tile in different banks.
@@ -87,12 +92,16 @@ struct MatrixShape {
     std::int32_t value_width = 0;
     bool shared_values = false;    ///< a value is the first columns of its key
     std::int32_t weight_parts = 1; ///< 16-bit numbers whose sum is a weight
+    std::int32_t key_parts = 1;    ///< the same for a number of a key
 
     KVCALIPER_ANYWHERE std::int32_t rows() const { return row_tiles * kMatrixRows; }
     KVCALIPER_ANYWHERE std::int32_t key_columns() const {
         return (key_width + kKeyStep - 1) / kKeyStep * kKeyStep;
     }
-    KVCALIPER_ANYWHERE std::int32_t key_stride() const { return key_columns() + kRowPadding; }
+    KVCALIPER_ANYWHERE std::int32_t query_stride() const { return key_columns() + kRowPadding; }
+    KVCALIPER_ANYWHERE std::int32_t key_stride() const {
+        return key_parts * key_columns() + kRowPadding;
+    }
     KVCALIPER_ANYWHERE std::int32_t value_stride() const {
         return shared_values ? key_stride() : value_width + kRowPadding;
     }
@@ -101,7 +110,7 @@ struct MatrixShape {
     }
 
     // In 16-bit numbers.
-    KVCALIPER_ANYWHERE std::int32_t query_size() const { return rows() * key_stride(); }
+    KVCALIPER_ANYWHERE std::int32_t query_size() const { return rows() * query_stride(); }
     KVCALIPER_ANYWHERE std::int32_t key_size() const { return tile_tokens * key_stride(); }
     KVCALIPER_ANYWHERE std::int32_t stage_size() const {
         return key_size() + (shared_values ? 0 : tile_tokens * value_stride());

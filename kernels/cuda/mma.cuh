@@ -8,126 +8,10 @@
 // query would cost up to 4e-3 of an output.
 #pragma once
 
-#include "kernels/cuda/split.cuh"
-#include "kernels/cuda/tile.cuh"
+#include "kernels/cuda/matrix_tiles.cuh"
 
 namespace kvcaliper::kernels {
 inline namespace KVCALIPER_SIMT_BUILD {
-
-/// One part of a query and of a key: they are multiplied and the parts' products added.
-struct ScorePart {
-    const void* query; ///< [sequences][heads][width]
-    const void* key;   ///< [sequences][kv_heads][slots][width]
-    std::int64_t width;
-};
-
-/// Either kind of attention, as the tensor cores' kernel sees it.
-struct MatrixView {
-    ScorePart score, rope; ///< the second one may have no columns
-    const void* values;    ///< [sequences][kv_heads][slots][value_width], or null: of `score.key`
-    std::int64_t heads, kv_heads, slots, valid;
-    Element element; ///< of the queries
-    Format key_format, value_format;
-};
-
-inline MatrixView matrix_view(const AttentionView& view) {
-    return {{view.q, view.k, view.key_width},
-            {nullptr, nullptr, 0},
-            view.v,
-            view.heads,
-            view.kv_heads,
-            view.slots,
-            view.valid,
-            view.element,
-            view.key_format,
-            view.value_format};
-}
-
-inline MatrixView matrix_view(const LatentView& view) {
-    return {{view.q_latent, view.latent, view.rank},
-            {view.q_rope, view.rope, view.rope_width},
-            nullptr,
-            view.heads,
-            1,
-            view.slots,
-            view.valid,
-            view.element,
-            view.format,
-            view.format};
-}
-
-/// Where the tiles of a block lie.
-struct MatrixTiles {
-    Tile queries, weights;
-    Tile first_keys, first_values; ///< of stage 0
-    unsigned stage_size;
-    float* shares; ///< [rows][parts]: what the warps of a row tile tell each other
-
-    SIMT_DEVICE MatrixTiles(std::uint16_t* shared, const MatrixShape& shape) {
-        const auto rows = static_cast<unsigned>(shape.rows());
-        const auto tokens = static_cast<unsigned>(shape.tile_tokens);
-        stage_size = static_cast<unsigned>(shape.stage_size());
-        queries = {shared, rows, static_cast<unsigned>(shape.key_stride())};
-        std::uint16_t* const stages = shared + shape.query_size();
-        first_keys = {stages, tokens, static_cast<unsigned>(shape.key_stride())};
-        first_values = {stages + (shape.shared_values ? 0 : shape.key_size()), tokens,
-                        static_cast<unsigned>(shape.value_stride())};
-        weights = {stages + shape.stages * shape.stage_size(), rows,
-                   static_cast<unsigned>(shape.weight_stride())};
-        shares = reinterpret_cast<float*>(weights.numbers + shape.weight_size());
-    }
-
-    SIMT_DEVICE Tile keys(unsigned stage) const {
-        return {first_keys.numbers + stage * stage_size, first_keys.rows, first_keys.stride};
-    }
-    SIMT_DEVICE Tile values(unsigned stage) const {
-        return {first_values.numbers + stage * stage_size, first_values.rows, first_values.stride};
-    }
-};
-
-/// A tile's columns from `first` on.
-SIMT_DEVICE Tile columns_from(const Tile& tile, std::int64_t first) {
-    return {tile.numbers + first, tile.rows, tile.stride};
-}
-
-template <class T, bool Converts>
-SIMT_DEVICE void load_query_part(const ScorePart& part, const Tile& columns, Format format,
-                                 const BlockPlace& at) {
-    const PlaneRows rows = plane_at(part.query, 0, 0, part.width, format);
-    const std::int64_t end = at.first_head + at.heads;
-    if (part.width == 0) {
-        return;
-    }
-    if (Converts && format == Format::bf16) {
-        convert_rows<HalfUnit<Bf16>, T>(columns, rows, at.first_head, end);
-    } else {
-        copy_rows(columns, rows, at.first_head, end);
-    }
-}
-
-/// The keys and values of a tile from slot `first` on. One loop over what there is to load: the
-/// code for every format is there once.
-template <class T, bool Converts>
-SIMT_DEVICE void load_stage(const MatrixView& view, const MatrixTiles& tiles, unsigned stage,
-                            const BlockPlace& at, std::int64_t first, std::int64_t value_width) {
-    const std::int64_t plane = at.sequence * view.kv_heads + at.kv_head;
-    SIMT_UNROLL_BY(1)
-    for (int i = 0; i < 3; ++i) {
-        const bool value = i == 2;
-        const void* const from = value ? view.values : i == 0 ? view.score.key : view.rope.key;
-        const std::int64_t width = value    ? value_width
-                                   : i == 0 ? view.score.width
-                                            : view.rope.width;
-        const Tile tile = value ? tiles.values(stage)
-                                : columns_from(tiles.keys(stage), i == 0 ? 0 : view.score.width);
-        const Format format = value ? view.value_format : view.key_format;
-        if (from != nullptr && width > 0) {
-            load_tile<T, Converts>(tile, plane_at(from, plane, view.slots, width, format), first,
-                                   at.end);
-        }
-    }
-    cp_async_commit();
-}
 
 /// The work of one warp: the sums of its columns and the softmax of its tokens. `Groups` times 16
 /// columns, every fourth group of the row.
@@ -166,20 +50,20 @@ template <class T, unsigned Groups> struct MatrixWarp {
     }
 
     SIMT_DEVICE void score(const Tile& queries, const Tile& keys, unsigned key_columns,
-                           unsigned groups) {
+                           unsigned key_parts, unsigned groups) {
         clear_row<kTokenGroups * 4>(&scores[0][0]);
         const std::uint16_t* const query = left(queries);
         const std::uint16_t* const key = keys.at(8 * part * groups + lane % 8, 8 * (lane / 8));
-        SIMT_UNROLL_BY(2)
+        SIMT_UNROLL_BY((Groups > 4 ? 1 : 2))
         for (unsigned column = 0; column < key_columns; column += kKeyStep) {
             std::uint32_t a[2][4];
             ldmatrix_x4(a[0], query + column);
             ldmatrix_x4(a[1], query + column + 16);
             SIMT_UNROLL
             for (unsigned group = 0; group < kTokenGroups; ++group) {
-                if (group < groups) {
+                for (unsigned i = 0; group < groups && i < key_parts; ++i) {
                     std::uint32_t b[4];
-                    ldmatrix_x4(b, key + 8 * group * keys.stride + column);
+                    ldmatrix_x4(b, key + 8 * group * keys.stride + i * key_columns + column);
                     mma_16816<T>(scores[group], a[0], b[0], b[1]);
                     mma_16816<T>(scores[group], a[1], b[2], b[3]);
                 }
@@ -260,6 +144,7 @@ template <class T, unsigned Groups> struct MatrixWarp {
     SIMT_DEVICE void add(const Tile& weights, const Tile& values, unsigned column_groups) {
         const std::uint16_t* const weight = left(weights);
         const std::uint16_t* const value = values.at(lane % 16, 8 * (lane / 16));
+        SIMT_UNROLL_BY((Groups >= 4 ? 1 : 2)) // wide rows need the registers
         for (unsigned token = 0; token < values.rows; token += 16) {
             std::uint32_t a[kWeightParts][4];
             SIMT_UNROLL
@@ -331,6 +216,47 @@ template <class T, unsigned Groups> struct MatrixWarp {
     }
 };
 
+/// Scores, weighs and adds up the tile of a stage, `left` tokens of which exist.
+template <class T, bool Converts, unsigned Groups>
+SIMT_DEVICE void attend_tile(MatrixWarp<T, Groups>& warp, const MatrixTiles& tiles, unsigned stage,
+                             const MatrixShape& shape, float log2_scale, std::int64_t left) {
+    const auto groups = static_cast<unsigned>(shape.tile_tokens) / 32;
+    warp.score(tiles.queries, tiles.keys(stage), static_cast<unsigned>(shape.key_columns()),
+               Converts ? static_cast<unsigned>(shape.key_parts) : 1, groups);
+    warp.scale(log2_scale, left, groups, tiles.shares);
+    __syncthreads();
+    warp.weigh(tiles.weights, groups, tiles.shares);
+    __syncthreads();
+    warp.add(tiles.weights, tiles.values(stage), static_cast<unsigned>(shape.value_width) / 16);
+}
+
+/// All tiles of a block in turn. With two stages the next tile is on its way while one is used;
+/// with one stage a tile is loaded just before.
+template <class T, bool Converts, unsigned Groups>
+SIMT_DEVICE void attend_tiles(MatrixWarp<T, Groups>& warp, const MatrixView& view,
+                              const MatrixTiles& tiles, const BlockPlace& at,
+                              const MatrixShape& shape, float log2_scale) {
+    const bool ahead = shape.stages == 2;
+    const std::int64_t distance = ahead ? shape.tile_tokens : 0;
+    unsigned stage = ahead ? 1 : 0;
+    for (std::int64_t first = at.begin - distance; first < at.end; first += shape.tile_tokens) {
+        const unsigned next_stage = ahead ? 1 - stage : stage;
+        cp_async_wait<0>();
+        __syncthreads(); // all copies of this tile are there, and nobody uses the next stage
+        if (first + distance < at.end) {
+            load_stage<T, Converts>(view, tiles, next_stage, at, first + distance, shape);
+        }
+        if (!ahead) {
+            cp_async_wait<0>();
+            __syncthreads();
+        }
+        if (first >= at.begin) {
+            attend_tile<T, Converts>(warp, tiles, stage, shape, log2_scale, at.end - first);
+        }
+        stage = next_stage;
+    }
+}
+
 /// Blocks of 4 · row_tiles warps. Without tensor cores of that kind the kernel is empty, and no
 /// plan chooses it.
 template <class T, bool Converts, unsigned Groups>
@@ -342,45 +268,12 @@ __global__ void __launch_bounds__(matrix_threads(Converts), 1)
     const MatrixTiles tiles(shared, shape);
     BlockPlace at;
     at.find(view.kv_heads, view.heads / view.kv_heads, view.valid, shape.rows(), split);
-    const auto groups = static_cast<unsigned>(shape.tile_tokens) / 32;
-    const auto column_groups = static_cast<unsigned>(shape.value_width) / 16;
-    const auto key_columns = static_cast<unsigned>(shape.key_columns());
-    clear_columns(tiles.queries, static_cast<unsigned>(shape.key_width), key_columns);
-    for (unsigned stage = 0; stage < static_cast<unsigned>(shape.stages); ++stage) {
-        clear_columns(tiles.keys(stage), static_cast<unsigned>(shape.key_width), key_columns);
-    }
     MatrixWarp<T, Groups> warp;
     warp.start();
     if (at.begin < at.end) {
-        const Format format = format_of(view.element);
-        load_query_part<T, Converts>(view.score, tiles.queries, format, at);
-        load_query_part<T, Converts>(view.rope, columns_from(tiles.queries, view.score.width),
-                                     format, at);
-    }
-    const bool ahead = shape.stages == 2; // else a tile is loaded just before it is used
-    unsigned stage = ahead ? 1 : 0;
-    for (std::int64_t first = at.begin - (ahead ? shape.tile_tokens : 0); first < at.end;
-         first += shape.tile_tokens) {
-        const std::int64_t next = first + (ahead ? shape.tile_tokens : 0);
-        const unsigned other = ahead ? 1 - stage : stage;
-        cp_async_wait<0>();
-        __syncthreads(); // all copies of this tile are there, and nobody uses the other stage
-        if (next < at.end) {
-            load_stage<T, Converts>(view, tiles, other, at, next, shape.value_width);
-        }
-        if (!ahead) {
-            cp_async_wait<0>();
-            __syncthreads();
-        }
-        if (first >= at.begin) {
-            warp.score(tiles.queries, tiles.keys(stage), key_columns, groups);
-            warp.scale(log2_scale, at.end - first, groups, tiles.shares);
-            __syncthreads();
-            warp.weigh(tiles.weights, groups, tiles.shares);
-            __syncthreads();
-            warp.add(tiles.weights, tiles.values(stage), column_groups);
-        }
-        stage = other;
+        end_rows_in_zeros(tiles, shape);
+        load_queries_tile<T, Converts>(view, tiles.queries, at);
+        attend_tiles<T, Converts>(warp, view, tiles, at, shape, log2_scale);
     }
     warp.tell(warp.total, tiles.shares, [](float a, float b) { return a + b; });
     __syncthreads();

@@ -209,10 +209,26 @@ SIMT_DEVICE void copy_rows(const Tile& tile, const PlaneRows& plane, std::int64_
     }
 }
 
+/// Eight numbers rounded to T and, `further` columns on, what the rounding leaves; 0: nowhere.
+template <class T>
+SIMT_DEVICE void put_numbers(const Tile& tile, unsigned row, unsigned column,
+                             const float (&numbers)[8], unsigned further) {
+    const Chunk chunk = packed_chunk<T>(numbers);
+    tile.put(row, column, chunk);
+    if (further > 0) {
+        float left[8];
+        SIMT_UNROLL
+        for (unsigned i = 0; i < 8; ++i) {
+            left[i] = numbers[i] - half_of_pair<T>(chunk.pairs[i / 2], i % 2);
+        }
+        tile.put(row, column + further, packed_chunk<T>(left));
+    }
+}
+
 /// The same through registers, with any codec.
 template <class Codec, class T>
 SIMT_DEVICE void convert_rows(const Tile& tile, const PlaneRows& plane, std::int64_t first,
-                              std::int64_t end) {
+                              std::int64_t end, unsigned further) {
     SIMT_UNROLL_BY(2)
     for (PieceWalk walk(static_cast<unsigned>(plane.width) / 16); walk.row < tile.rows;
          walk.advance()) {
@@ -222,30 +238,29 @@ SIMT_DEVICE void convert_rows(const Tile& tile, const PlaneRows& plane, std::int
         } else {
             place_in_row(unit, walk.piece);
         }
-        tile.put(walk.row, unit.first, packed_chunk<T>(unit.numbers[0]));
-        tile.put(walk.row, unit.second, packed_chunk<T>(unit.numbers[1]));
+        put_numbers<T>(tile, walk.row, unit.first, unit.numbers[0], further);
+        put_numbers<T>(tile, walk.row, unit.second, unit.numbers[1], further);
     }
 }
 
-/// A tile for products in T of rows that are stored so or, for f16 products, of any other rows but
-/// f32. `Converts` leaves the code for those out where no plane needs it: it takes registers.
+/// A tile for products in T of rows that are stored so or, for f16 products, in eight bits or less.
+/// The code for those takes registers; without `Converts` it is left out. What T does not hold of a
+/// number in a block format goes `further` columns on.
 template <class T, bool Converts>
 SIMT_DEVICE void load_tile(const Tile& tile, const PlaneRows& plane, std::int64_t first,
-                           std::int64_t end) {
+                           std::int64_t end, unsigned further) {
     if constexpr (Converts) {
         switch (plane.format) {
-        case Format::bf16:
-            return convert_rows<HalfUnit<Bf16>, T>(tile, plane, first, end);
         case Format::fp8_e4m3:
-            return convert_rows<Fp8Unit, T>(tile, plane, first, end);
+            return convert_rows<Fp8Unit, T>(tile, plane, first, end, 0);
         case Format::q8_0:
-            return convert_rows<Q8ZeroUnit, T>(tile, plane, first, end);
+            return convert_rows<Q8ZeroUnit, T>(tile, plane, first, end, further);
         case Format::q4_0:
-            return convert_rows<Q4ZeroUnit, T>(tile, plane, first, end);
+            return convert_rows<Q4ZeroUnit, T>(tile, plane, first, end, further);
         case Format::q5_0:
-            return convert_rows<Q5ZeroUnit, T>(tile, plane, first, end);
+            return convert_rows<Q5ZeroUnit, T>(tile, plane, first, end, further);
         case Format::q4_1:
-            return convert_rows<Q4OneUnit, T>(tile, plane, first, end);
+            return convert_rows<Q4OneUnit, T>(tile, plane, first, end, further);
         default:
             break;
         }

@@ -91,6 +91,20 @@ TEST(AttentionCore, WeightsTakeTheTypeOfTheCache) {
     }
 }
 
+/// Each quantised number of a key takes two places, in which 99 KiB do not hold 32 rows of 512.
+TEST(AttentionCore, QuantisedKeysTakeTwiceTheRoom) {
+    AttentionView view = attention(8, 1, 512);
+    view.key_format = view.value_format = Format::q8_0;
+    EXPECT_EQ(core_of(view), Core::matrix);
+    EXPECT_EQ(plan_attention(view, kAda).core_reason,
+              "too little shared memory for a tile: 101376");
+    LatentView mla = latent(16);
+    mla.format = Format::q8_0;
+    const MatrixShape keys = plan_attention(mla, kAda).matrix;
+    EXPECT_EQ(keys.key_stride(), 2 * 576 + 8);
+    EXPECT_EQ(keys.shared_bytes(), 16 * 584 * 2 + 32 * 1160 * 2 + 16 * 40 * 2 + 16 * 4 * 4);
+}
+
 /// f16 ends at 65504 and bf16 has eight bits: neither holds the other's numbers.
 TEST(AttentionCore, MixturesThatNo16BitTypeHoldsGoToTheOtherKernel) {
     AttentionView view = attention(8, 1, 128);
@@ -115,7 +129,7 @@ TEST(AttentionCore, BoundsFollowTheKernel) {
 
 MatrixShape shape(std::int32_t row_tiles, std::int32_t tokens, std::int32_t stages,
                   std::int32_t key_width, std::int32_t value_width, bool shared) {
-    return {row_tiles, tokens, stages, key_width, value_width, shared, 1};
+    return {row_tiles, tokens, stages, key_width, value_width, shared, 1, 1};
 }
 
 /// The prototypes' figures, which were rounded to KiB: kernels.md, table of section 4.3.

@@ -102,6 +102,18 @@ TEST(MatrixSplits, TheLaunchOfALargeDeviceAgreesToo) {
     EXPECT_LE(worst_error(found, reference(view, data), 64), kSplitGate / 2);
 }
 
+/// Keys of 512 quantised numbers, each kept as two, only fit into a large shared memory.
+TEST(MatrixSplits, TheWidestQuantisedKeysAgreeWhereThereIsRoom) {
+    for (const Format format : {Format::q8_0, Format::q4_1}) {
+        const AttentionView view = in_formats(attention_view(7, 1, 512, 70), format, format);
+        const auto backend = make_emulated_backend(options(kHopper, 2));
+        ASSERT_EQ(plan_attention(view, kHopper).core, Core::matrix);
+        const StoredAttention data = stored_attention(*backend, view, 70, 11);
+        EXPECT_LE(worst_error(run_step(*backend, view, data), reference(view, data.numbers), 512),
+                  kSplitGate / 2);
+    }
+}
+
 /// What a step moved, counted load by load.
 template <class View, class Data>
 void expect_traffic(const View& view, const Data& data, const DeviceFacts& facts,

@@ -3,7 +3,7 @@
 
 #include "format_rows.h"
 
-#include <cstring>
+#include <algorithm>
 
 namespace kvcaliper::kernels::test {
 
@@ -28,7 +28,8 @@ std::vector<std::byte> stored_planes(Backend& backend, std::int64_t sequences, s
 
 Values numbers_of(const std::vector<std::byte>& planes, Format format) {
     Bytes bytes(planes.size());
-    std::memcpy(bytes.data(), planes.data(), planes.size());
+    std::transform(planes.begin(), planes.end(), bytes.begin(),
+                   [](std::byte byte) { return static_cast<unsigned char>(byte); });
     return numbers_in(bytes, format);
 }
 
