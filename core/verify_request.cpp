@@ -30,8 +30,6 @@ std::vector<std::int64_t> verify_contexts(const Model& model, Tokens context) {
 
 JsonValue verify_request(const Model& model, const Settings& settings,
                          const VerifyOptions& options) {
-    const CacheFormats formats = resolve_formats(settings, model.plan);
-    check_storable(model.spec, formats);
     if (options.steps < 1 || options.steps > 1000) {
         throw Error("--steps: expected 1 to 1000, found " + std::to_string(options.steps));
     }
@@ -40,17 +38,20 @@ JsonValue verify_request(const Model& model, const Settings& settings,
                     std::to_string(options.steps) + "), found " +
                     std::to_string(settings.context.count()));
     }
-    JsonValue::Array contexts;
-    for (const std::int64_t context : verify_contexts(model, settings.context)) {
-        if (context > options.steps) {
-            contexts.push_back(context);
-        }
-    }
+    std::vector<std::int64_t> contexts = verify_contexts(model, settings.context);
+    std::erase_if(contexts, [&](std::int64_t context) { return context <= options.steps; });
+    return verify_request(model, settings, options, contexts);
+}
+
+JsonValue verify_request(const Model& model, const Settings& settings, const VerifyOptions& options,
+                         const std::vector<std::int64_t>& contexts) {
+    const CacheFormats formats = resolve_formats(settings, model.plan);
+    check_storable(model.spec, formats);
     JsonValue json;
     json.set("schema", 1);
     json.set("config", to_json(model.plan));
     json.set("spec", to_json(model.spec));
-    json.set("contexts", std::move(contexts));
+    json.set("contexts", JsonValue::Array(contexts.begin(), contexts.end()));
     json.set("sequences", settings.sequences);
     json.set("formats", to_json(formats));
     json.set("steps", options.steps);

@@ -24,5 +24,8 @@ std::vector<std::int64_t> verify_contexts(const Model& model, Tokens context);
 /// that are none.
 JsonValue verify_request(const Model& model, const Settings& settings,
                          const VerifyOptions& options);
+/// The same at contexts of one's own, ascending.
+JsonValue verify_request(const Model& model, const Settings& settings, const VerifyOptions& options,
+                         const std::vector<std::int64_t>& contexts);
 
 } // namespace kvcaliper

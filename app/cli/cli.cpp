@@ -23,6 +23,7 @@ const char* const footer_text =
     "  kvcaliper compare gpt2-xl llama-3-8b gemma-3-27b deepseek-v3 falcon-mamba-7b\n"
     "  kvcaliper claims\n"
     "  kvcaliper verify gpt2-xl -c 1000\n"
+    "  kvcaliper verify --claims\n"
     "Exit codes: 0 answered, 1 answered no, 2 usage or bad input, 3 impossible here.";
 
 /// An option whose text is turned into tokens; errors name the option.
@@ -111,6 +112,24 @@ void add_model(CLI::App& app, Options& options) {
         ->expected(1);
 }
 
+/// verify: a MODEL, or the claims of a file.
+void add_model_or_claims(CLI::App& app, Options& options) {
+    auto* model = app.add_option("MODEL", options.models, "config.json, folder, - or bundled name")
+                      ->expected(1);
+    auto* claims = app.add_option("--claims", options.subject,
+                                  "instead of a MODEL: measure the claims of seed (default), "
+                                  "gallery or a file")
+                       ->expected(0, 1)
+                       ->type_name("FILE");
+    claims->excludes(model);
+    app.parse_complete_callback([model, claims, &options] {
+        options.measure_claims = claims->count() > 0;
+        if (model->count() + claims->count() == 0) {
+            throw CLI::RequiredError("MODEL");
+        }
+    });
+}
+
 void add_models(CLI::App& app, Options& options) {
     app.add_option("MODEL", options.models, "config.json files, folders or bundled names")
         ->required();
@@ -169,7 +188,7 @@ void add_proof_commands(CLI::App& app, Options& options, Command& chosen) {
 
     CLI::App* verify = add_command(app, "verify", "Run decode steps and measure the cache",
                                    verify_command, chosen);
-    add_model(*verify, options);
+    add_model_or_claims(*verify, options);
     add_settings(*verify, options);
     add_output(*verify, options.output);
     verify->add_option("--backend", options.verify.backend, "auto (default), cuda or cpu")

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the verifier as a child process, shows its progress and prints its result.
-#include "app/cli/child_process.h"
+// Has one model verified and prints the result.
 #include "app/cli/commands.h"
+#include "app/cli/verifier.h"
 #include "core/catalog.h"
-#include "core/error.h"
 
 #include <cmath>
 #include <cstdio>
@@ -12,13 +11,6 @@
 namespace kvcaliper::cli {
 
 namespace {
-
-/// What has been heard from the child.
-struct Heard {
-    std::string device;
-    std::optional<JsonValue> result;
-    std::string error;
-};
 
 std::int64_t integer_or(const JsonValue& json, std::string_view key, std::int64_t otherwise) {
     const JsonValue* value = json.find(key);
@@ -45,38 +37,6 @@ std::string formatted(const char* format, double value) {
     char text[64];
     std::snprintf(text, sizeof text, format, value);
     return text;
-}
-
-void show_progress(const JsonValue& line, Io& io) {
-    const std::int64_t total = integer_or(line, "total", 0);
-    if (!io.progress || total <= 0) {
-        return;
-    }
-    const std::int64_t percent = 100 * integer_or(line, "done", 0) / total;
-    io.err << "\rverifying " << percent << " %   " << std::flush;
-}
-
-void check_version(const JsonValue& hello) {
-    const std::string theirs = text_or(hello, "version", "none");
-    if (theirs != version) {
-        throw Error("kvcaliper-verify: expected version " + std::string(version) + ", found " +
-                        theirs,
-                    ErrorKind::impossible_here);
-    }
-}
-
-void hear(const std::string& text, Heard& heard, Io& io) {
-    const JsonValue line = parse_json(text, "kvcaliper-verify").value;
-    const std::string type = text_or(line, "type", "");
-    if (type == "hello") {
-        check_version(line);
-    } else if (type == "progress") {
-        show_progress(line, io);
-    } else if (type == "result") {
-        heard.result = line;
-    } else if (type == "error") {
-        heard.error = text_or(line, "message", "an error without a message");
-    }
 }
 
 // ---- the result for people ------------------------------------------------------------------
@@ -219,40 +179,21 @@ void write_result(const Model& model, const Options& options, const JsonValue& r
     io.out << verdict_line(result.string_at("verdict")) << "\n";
 }
 
-std::vector<std::string> child_arguments(const Options& options) {
-    std::vector<std::string> arguments{"--quiet"};
-    if (!options.record.empty()) {
-        arguments.insert(arguments.end(), {"--record", options.record});
-    }
-    return arguments;
-}
-
 } // namespace
 
 int verify_command(const Options& options, Io& io) {
+    if (options.measure_claims) {
+        return verify_claims_command(options, io);
+    }
     const ModelPtr model = apply_settings(load_model(options.models.front()), options.settings);
-    JsonValue request = verify_request(*model, options.settings, options.verify);
-    request.set("cancel_on_eof", true); // a front end that dies takes its run with it
-    const std::string program = find_program("KVCALIPER_VERIFY", "kvcaliper-verify");
-    Heard heard;
-    const int code = run_child(program, child_arguments(options), dump_json(request, -1) + "\n",
-                               [&](const std::string& line) { hear(line, heard, io); });
-    if (io.progress) {
-        io.err << "\r" << std::string(24, ' ') << "\r";
-    }
-    if (!heard.error.empty()) {
-        throw Error(heard.error, code == bad_input ? ErrorKind::input : ErrorKind::impossible_here);
-    }
-    if (!heard.result) {
-        throw Error(program + ": expected a result, found an end with code " + std::to_string(code),
-                    ErrorKind::impossible_here);
-    }
+    const VerifierAnswer answer = run_verifier(
+        verify_request(*model, options.settings, options.verify), "verifying", options.record, io);
     if (options.output.json) {
-        io.out << dump_json(*heard.result) << "\n";
+        io.out << dump_json(answer.result) << "\n";
     } else {
-        write_result(*model, options, *heard.result, io);
+        write_result(*model, options, answer.result, io);
     }
-    return code > impossible_here ? impossible_here : code;
+    return answer.code;
 }
 
 } // namespace kvcaliper::cli

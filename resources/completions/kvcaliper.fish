@@ -16,6 +16,7 @@ complete -c kvcaliper -l engine-opt -x
 for option in json csv markdown layers explain help version
     complete -c kvcaliper -l $option
 end
+complete -c kvcaliper -l claims -F -a "seed gallery"
 complete -c kvcaliper -l backend -x -a "auto cuda cpu"
 for option in baseline from to points steps seed size
     complete -c kvcaliper -l $option -x
