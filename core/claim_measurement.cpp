@@ -49,7 +49,7 @@ Segment segment_of(const Claim& claim, const ClaimBasis& basis) {
 
 std::vector<MeasuredComponent> at_context(const Measurement& run, std::int64_t context) {
     std::vector<MeasuredComponent> found;
-    std::copy_if(run.begin(), run.end(), std::back_inserter(found),
+    std::copy_if(run.components.begin(), run.components.end(), std::back_inserter(found),
                  [&](const MeasuredComponent& c) { return c.context == context; });
     if (found.empty()) {
         throw Error("expected a measurement at " + std::to_string(context) + " tokens, found none");
@@ -97,21 +97,41 @@ Measurement measurement_from_result(const JsonValue& result) {
     Measurement run;
     for (const JsonValue& sample : result.array_at("samples")) {
         if (sample.string_at("component") != "total") {
-            run.push_back({sample.integer_at("context"), sample.string_at("kind"),
-                           sample.string_at("component"), sample.integer_at("layers"),
-                           sample.integer_at("used")});
+            run.components.push_back({sample.integer_at("context"), sample.string_at("kind"),
+                                      sample.string_at("component"), sample.integer_at("layers"),
+                                      sample.integer_at("used")});
+        }
+    }
+    if (const JsonValue* rows = result.find("baseline"); rows && rows->if_array()) {
+        for (const JsonValue& row : *rows->if_array()) {
+            run.recomputed[row.integer_at("tokens")] =
+                row.at("without_cache").integer_at("token_rows");
         }
     }
     return run;
 }
 
-std::string unmeasurable(const Claim& claim) {
-    return claim.quantity == "recomputation" ? "arithmetic over token counts: no cache is measured"
-                                             : "";
+std::string unmeasurable(const Claim& claim, const ClaimBasis& basis) {
+    const auto keeps_rows = [](const LayerPart& part) {
+        return std::holds_alternative<LatentDims>(part.dims) ||
+               (std::holds_alternative<AttentionDims>(part.dims) &&
+                part.kind != LayerKind::cross_attention);
+    };
+    for (const LayerPlan& layer : basis.model->plan.layers) {
+        if (claim.quantity != "recomputation" ||
+            std::any_of(layer.parts.begin(), layer.parts.end(), keeps_rows)) {
+            return "";
+        }
+    }
+    return "nothing is kept per token: there are no rows to make again";
+}
+
+Tokens measured_baseline(const Claim& claim) {
+    return claim.quantity == "recomputation" ? claim.context : Tokens(0);
 }
 
 std::vector<std::int64_t> measured_contexts(const Claim& claim, const ClaimBasis& basis) {
-    if (claim.quantity == "total") {
+    if (claim.quantity == "total" || claim.quantity == "recomputation") {
         return {claim.context.count()};
     }
     const Segment segment = segment_of(claim, basis);
@@ -129,6 +149,14 @@ std::optional<Ratio> measured_value(const Claim& claim, const ClaimBasis& basis,
                                     const Measurement& own, const Measurement& against) {
     if (claim.quantity == "total") {
         return Ratio(bytes_at(own, claim.context.count()));
+    }
+    if (claim.quantity == "recomputation") {
+        const auto made = own.recomputed.find(claim.context.count());
+        if (made == own.recomputed.end()) {
+            throw Error("expected a baseline of " + format_integer(claim.context.count()) +
+                        " tokens, found none: it would take too long here");
+        }
+        return Ratio(made->second);
     }
     const Segment segment = segment_of(claim, basis);
     if (claim.quantity == "layer_ratio") {

@@ -5,6 +5,7 @@
 #include "core/claim.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,14 +20,20 @@ struct MeasuredComponent {
     std::int64_t layers = 0;
     std::int64_t used = 0;
 };
-/// One run of one model in one pair of formats; at every context the same components in one order.
-using Measurement = std::vector<MeasuredComponent>;
+/// One run of one model in one pair of formats.
+struct Measurement {
+    std::vector<MeasuredComponent> components; ///< at every context the same, in one order
+    /// Token positions that were made without a cache, by how many tokens there were to make.
+    std::map<std::int64_t, std::int64_t> recomputed;
+};
 
 /// The components of a verifier's result, totals left out. Throws Error for one that is none.
 Measurement measurement_from_result(const JsonValue& result);
 
-/// Why no run of a model can measure this quantity, or nothing.
-std::string unmeasurable(const Claim& claim);
+/// Why no run of this model can measure the quantity, or nothing.
+std::string unmeasurable(const Claim& claim, const ClaimBasis& basis);
+/// Tokens that the run must also make without a cache; none for most claims.
+Tokens measured_baseline(const Claim& claim);
 
 /// The contexts a run must sample for this basis, ascending; where a figure per token is asked for,
 /// two contexts on one segment of the curve.
@@ -35,7 +42,8 @@ std::vector<std::int64_t> measured_contexts(const Claim& claim, const ClaimBasis
 ClaimBasis against_basis(const ClaimBasis& basis);
 
 /// The quantity of the claim; nothing where the model has no such thing. `against` is the run of
-/// against_basis, looked at only where the basis has another model.
+/// against_basis, looked at only where the basis has another model. Throws Error for a run that did
+/// not look where it had to.
 std::optional<Ratio> measured_value(const Claim& claim, const ClaimBasis& basis,
                                     const Measurement& own, const Measurement& against);
 

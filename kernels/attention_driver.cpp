@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers that keep something per token: plain and sliding attention, and multi-head latent
-// attention.
+// Layers that keep something per token: plain, sliding and chunked attention, multi-head latent
+// attention; and cross-attention, whose rows are the encoder's.
 #include "kernels/generator.h"
 #include "kernels/layer_driver.h"
 #include "kernels/parallel.h"
@@ -56,6 +56,29 @@ class TokenDriver : public LayerDriver {
             append_plane(memory, i, position, 1);
     }
 
+    void keep_rows(CountingAllocator& allocator, std::int64_t tokens) override {
+        for (std::size_t i = 0; const Plane& plane : layer_planes(group_.plan, tokens, elements_)) {
+            const std::int64_t row = plane.rows * plane.width;
+            std::vector<std::uint16_t> rows(static_cast<std::size_t>(tokens * row));
+            parallel_for(tokens, [&](std::int64_t t) {
+                const StreamId id = row_stream(representative(), 0, purpose(i), t);
+                normal_halves(token_key(id, t), 0, row, plane.element, rows.data() + t * row);
+            });
+            kept_.push_back(allocator.allocate("io", tokens * row * 2));
+            send(kept_.back(), rows.data(), tokens * row * 2);
+            ++i;
+        }
+    }
+
+    void append_kept(const LayerMemory& memory, std::int64_t first, std::int64_t count) override {
+        for (std::size_t i = 0; i < memory.planes.size(); ++i) {
+            const Plane& shape = memory.shapes[i];
+            const auto* rows = kept_[i].as<std::uint16_t>() + first * shape.rows * shape.width;
+            backend_.append({rows, memory.planes[i], 1, shape.rows, shape.width, shape.slots, first,
+                             count, shape.element, shape.format});
+        }
+    }
+
     double bound() const override { return backend_.attention_bound(elements_.key); }
 
     /// Over the rows of the first tokens of the representative.
@@ -81,9 +104,18 @@ class TokenDriver : public LayerDriver {
   protected:
     virtual std::int64_t workspace_at(std::int64_t context, std::int64_t valid) const = 0;
     virtual Purpose purpose(std::size_t plane) const = 0;
+    bool crosses() const { return group_.plan.kind == LayerKind::cross_attention; }
 
     StreamId stream(std::int64_t layer, std::int64_t sequence, Purpose purpose) const {
         return {seed(), layer, sequence, purpose};
+    }
+
+    /// Where a token's rows come from. Those of a cartridge were trained, not said: they have a
+    /// seed of their own, and every sequence has the same.
+    StreamId row_stream(std::int64_t layer, std::int64_t sequence, Purpose purpose,
+                        std::int64_t token) const {
+        return token < request_.cartridge && !crosses() ? StreamId{~seed(), layer, 0, purpose}
+                                                        : stream(layer, sequence, purpose);
     }
 
     /// One query of every head and sequence, [sequences][heads][width].
@@ -103,8 +135,15 @@ class TokenDriver : public LayerDriver {
         return values;
     }
 
-    static std::int64_t valid_slots(const LayerMemory& memory, std::int64_t position) {
-        return std::min(position + 1, memory.shapes[0].slots);
+    /// Slots that hold what the query at that position sees. A ring of a window is full of it, one
+    /// of a chunk starts again at slot 0 with every chunk.
+    std::int64_t valid_slots(std::int64_t position) const {
+        return visible_tokens(group_.plan, position + 1);
+    }
+
+    /// The key of the representative's row of a token.
+    std::uint64_t row_key(std::int64_t sequence, Purpose purpose, std::int64_t token) const {
+        return token_key(row_stream(representative(), sequence, purpose, token), token);
     }
 
     GuardedBuffer source_, query_, query_rope_, workspace_;
@@ -115,9 +154,9 @@ class TokenDriver : public LayerDriver {
         const Plane& shape = memory.shapes[plane];
         const std::int64_t row = shape.rows * shape.width;
         const auto generate = [&](std::int64_t i) {
-            const StreamId id = stream(memory.layer, i / count, purpose(plane));
-            normal_halves(token_key(id, first + i % count), 0, row, shape.element,
-                          host_.data() + i * row);
+            const std::int64_t token = first + i % count;
+            const StreamId id = row_stream(memory.layer, i / count, purpose(plane), token);
+            normal_halves(token_key(id, token), 0, row, shape.element, host_.data() + i * row);
         };
         if (count == 1)
             for (std::int64_t s = 0; s < sequences(); ++s)
@@ -131,6 +170,7 @@ class TokenDriver : public LayerDriver {
     }
 
     std::vector<std::uint16_t> host_;
+    std::vector<GuardedBuffer> kept_;
 };
 
 class AttentionDriver final : public TokenDriver {
@@ -142,12 +182,28 @@ class AttentionDriver final : public TokenDriver {
         output_row_ = dims_.value_width;
     }
 
+    void allocate(CountingAllocator& allocator) override {
+        TokenDriver::allocate(allocator);
+        if (dims_.sinks > 0)
+            sinks_ = sent(allocator, sink_logits());
+    }
+
+    /// The encoder's rows come at once; no token adds one.
+    void fill(const LayerMemory& memory, std::int64_t tokens, bool whole_history) override {
+        TokenDriver::fill(memory, crosses() ? dims_.encoder_tokens : tokens, whole_history);
+    }
+    void append(const LayerMemory& memory, std::int64_t position) override {
+        if (!crosses())
+            TokenDriver::append(memory, position);
+    }
+
     void begin_step(std::int64_t position) override {
         send_query(query_, Purpose::query, dims_.heads * dims_.key_width, position);
     }
 
     void run(const LayerMemory& memory, std::int64_t position) override {
-        AttentionView view = shape(memory.shapes[0].slots, valid_slots(memory, position));
+        AttentionView view = shape(memory.shapes[0].slots, valid_slots(position));
+        view.sinks = dims_.sinks > 0 ? sinks_.as<float>() : nullptr;
         view.q = query_.data();
         view.k = memory.planes[0];
         view.v = memory.planes[1];
@@ -157,14 +213,13 @@ class AttentionDriver final : public TokenDriver {
 
     std::vector<std::vector<double>> expected(std::int64_t sequence,
                                               std::span<const std::int64_t> tokens) override {
-        AttentionProblem problem{dims_.heads, dims_.kv_heads, dims_.key_width, dims_.value_width,
-                                 scale(),     dims_.window,   false,           {}};
+        AttentionProblem problem = masked_problem();
         problem.rows = [&](std::int64_t token, std::int64_t group, double* key, double* value) {
             check_cancelled();
-            normal_values(token_key(stream(representative(), sequence, Purpose::key), token),
-                          group * dims_.key_width, dims_.key_width, elements_.key, key);
-            normal_values(token_key(stream(representative(), sequence, Purpose::value), token),
-                          group * dims_.value_width, dims_.value_width, elements_.value, value);
+            normal_values(row_key(sequence, Purpose::key, token), group * dims_.key_width,
+                          dims_.key_width, elements_.key, key);
+            normal_values(row_key(sequence, Purpose::value, token), group * dims_.value_width,
+                          dims_.value_width, elements_.value, value);
             store_and_restore(elements_.key_format, dims_.key_width, key);
             store_and_restore(elements_.value_format, dims_.value_width, value);
         };
@@ -176,14 +231,14 @@ class AttentionDriver final : public TokenDriver {
     }
 
     std::int64_t reference_cost(std::int64_t tokens) const override {
-        const std::int64_t seen = dims_.window ? std::min(tokens, *dims_.window) : tokens;
+        const std::int64_t seen = visible_tokens(group_.plan, tokens);
         return 2 * dims_.heads * seen * (dims_.key_width + dims_.value_width);
     }
 
   private:
     std::int64_t workspace_at(std::int64_t context, std::int64_t valid) const override {
-        const std::int64_t slots = dims_.window ? std::min(context, *dims_.window) : context;
-        return backend_.workspace_bytes(shape(slots, std::min(valid, slots)));
+        const std::int64_t slots = layer_planes(group_.plan, context, elements_)[0].slots;
+        return backend_.workspace_bytes(shape(slots, valid_slots(valid - 1)));
     }
 
     Purpose purpose(std::size_t plane) const override {
@@ -191,6 +246,30 @@ class AttentionDriver final : public TokenDriver {
     }
 
     double scale() const { return 1 / std::sqrt(static_cast<double>(dims_.key_width)); }
+
+    /// Spread wider than scores are, so that some heads are all sink and some hardly see it.
+    std::vector<float> sink_logits() const {
+        std::vector<float> logits(static_cast<std::size_t>(dims_.heads));
+        normal_floats(token_key(stream(representative(), 0, Purpose::sink), 0), 0, dims_.heads, 4,
+                      logits.data());
+        return logits;
+    }
+
+    AttentionProblem masked_problem() const {
+        AttentionProblem problem{dims_.heads, dims_.kv_heads, dims_.key_width, dims_.value_width,
+                                 scale(),     std::nullopt,   false,           {}};
+        if (group_.plan.kind == LayerKind::chunked_attention)
+            problem.chunk = dims_.window;
+        else if (crosses())
+            problem.memory = dims_.encoder_tokens;
+        else
+            problem.window = dims_.window;
+        if (dims_.sinks > 0) {
+            const std::vector<float> logits = sink_logits();
+            problem.sinks.assign(logits.begin(), logits.end());
+        }
+        return problem;
+    }
 
     AttentionView shape(std::int64_t slots, std::int64_t valid) const {
         return {nullptr,
@@ -211,6 +290,7 @@ class AttentionDriver final : public TokenDriver {
     }
 
     AttentionDims dims_;
+    GuardedBuffer sinks_;
 };
 
 class LatentDriver final : public TokenDriver {
@@ -228,7 +308,7 @@ class LatentDriver final : public TokenDriver {
     }
 
     void run(const LayerMemory& memory, std::int64_t position) override {
-        LatentView view = shape(memory.shapes[0].slots, valid_slots(memory, position));
+        LatentView view = shape(memory.shapes[0].slots, valid_slots(position));
         view.q_latent = query_.data();
         view.q_rope = query_rope_.data();
         view.latent = memory.planes[0];
@@ -244,10 +324,10 @@ class LatentDriver final : public TokenDriver {
                                  true,        {}};
         problem.rows = [&](std::int64_t token, std::int64_t, double* key, double*) {
             check_cancelled();
-            normal_values(token_key(stream(representative(), sequence, Purpose::latent), token), 0,
-                          dims_.rank, elements_.key, key);
-            normal_values(token_key(stream(representative(), sequence, Purpose::rope_key), token),
-                          0, dims_.rope_width, elements_.key, key + dims_.rank);
+            normal_values(row_key(sequence, Purpose::latent, token), 0, dims_.rank, elements_.key,
+                          key);
+            normal_values(row_key(sequence, Purpose::rope_key, token), 0, dims_.rope_width,
+                          elements_.key, key + dims_.rank);
             store_and_restore(elements_.key_format, dims_.rank, key);
             store_and_restore(elements_.key_format, dims_.rope_width, key + dims_.rank);
         };

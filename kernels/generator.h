@@ -27,6 +27,7 @@ enum class Purpose : std::uint32_t {
     conv_bias,
     delta_gate,
     delta_beta,
+    sink,
 };
 
 struct StreamId {

@@ -64,6 +64,7 @@ struct SplitStep {
     std::int64_t row_bytes;   ///< cache bytes read per slot and kv head
     std::int64_t load_bytes;  ///< the same with every lane's loads counted
     std::int64_t element;
+    bool sinks = false;
 };
 
 /// What the lanes load of a row: each its own quant, and all of them what they share.
@@ -109,10 +110,13 @@ void count_split_traffic(LaunchPlan& plan, const SplitStep& step) {
     // Each warp of a block reads the query rows it needs.
     const std::int64_t queries =
         heads * plan.shape.splits * kBlockWarps * step.score_width * step.element;
+    // Every thread of a merging block loads its head's sink.
+    const std::int64_t sinks = step.sinks ? heads * kBlockThreads * kFloat : 0;
     plan.workspace_bytes = partials;
     plan.cache_bytes_read =
         step.sequences * step.kv_heads * plan.shape.head_tiles * step.valid * step.row_bytes;
-    plan.bytes_read = plan.cache_bytes_read / step.row_bytes * step.load_bytes + queries + partials;
+    plan.bytes_read =
+        plan.cache_bytes_read / step.row_bytes * step.load_bytes + queries + partials + sinks;
     plan.bytes_written = partials + heads * step.value_width * kFloat;
     plan.flops = 2 * heads * step.valid * (step.score_width + step.value_width);
 }
@@ -225,8 +229,35 @@ LaunchPlan plan_attention(const AttentionView& view, const DeviceFacts& facts,
                            stored_row_bytes(view.value_format, view.value_width),
                        row_load_bytes(view.key_format, view.key_width) +
                            row_load_bytes(view.value_format, view.value_width),
-                       element_bytes(view.element)},
+                       element_bytes(view.element), view.sinks != nullptr},
                       facts, splits);
+}
+
+LaunchPlan plan_attention(const PagedAttentionView& view, const DeviceFacts& facts,
+                          std::int64_t splits) {
+    const std::string limits = first_refusal(std::array{
+        Limit{"page", view.page, kPageStep, kAny},
+        Limit{"table_pages", view.table_pages, divide_up(view.step.valid, view.page), kAny},
+    });
+    if (!limits.empty()) {
+        return refused(limits);
+    }
+    if (view.page % kPageStep != 0) {
+        return refused("expected page to be a multiple of " + std::to_string(kPageStep) +
+                       ", found " + std::to_string(view.page));
+    }
+    LaunchPlan plan = plan_attention(view.step, facts, splits);
+    if (!plan.possible()) {
+        return plan;
+    }
+    SplitShape& shape = plan.shape;
+    shape.tokens_per_split = divide_up(shape.tokens_per_split, view.page) * view.page;
+    plan.plain = false;
+    // Every lane of a warp loads the number of the page that its chunk lies in.
+    const std::int64_t chunks = divide_up(view.step.valid, paged_chunk(plan.columns, plan.heads));
+    plan.bytes_read += view.step.sequences * view.step.kv_heads * shape.head_tiles * chunks *
+                       kWarpLanes * static_cast<std::int64_t>(sizeof(std::int32_t));
+    return plan;
 }
 
 LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts, std::int64_t splits) {

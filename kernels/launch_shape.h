@@ -18,6 +18,14 @@ inline constexpr unsigned kRopeColumns = 2;
 inline constexpr std::int64_t kMaxLatentRank = kLatentColumns * kWarpLanes;
 inline constexpr std::int64_t kMaxRopeWidth = kRopeColumns * kWarpLanes;
 
+/// Most slots that a warp takes at once: a page must hold a whole number of these.
+inline constexpr std::int64_t kPageStep = 4;
+
+/// Slots that a warp takes at once from a page: as many as fit into registers.
+constexpr unsigned paged_chunk(unsigned columns, unsigned heads) {
+    return columns * heads <= 16 ? kPageStep : columns == 16 ? 1 : 2;
+}
+
 /// Query heads that one block scores against each row it loads.
 inline constexpr unsigned kGroupedHeads = 4;
 
@@ -31,6 +39,9 @@ inline constexpr std::int64_t kMaxKeyWidth = 384;
 // otherwise), the state bound for 64 steps (1.4e-7 seen).
 inline constexpr double kAttentionBound = 2e-5;
 inline constexpr double kStateBound = 2e-6;
+
+/// Scores are in powers of two: logits times log2(e).
+inline constexpr float kLog2E = 1.44269504088896341f;
 
 /// A partial result of one split has the unnormalised sums of an output row, then the largest score
 /// (in powers of two), then the sum of weights.

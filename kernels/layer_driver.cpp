@@ -66,6 +66,8 @@ std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyReq
     switch (group.plan.kind) {
     case LayerKind::full_attention:
     case LayerKind::sliding_attention:
+    case LayerKind::chunked_attention:
+    case LayerKind::cross_attention:
         return make_attention_driver(backend, request, group, cancel);
     case LayerKind::mla:
         return make_latent_driver(backend, request, group, cancel);
@@ -80,8 +82,6 @@ std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyReq
         return make_delta_driver(backend, request, group, cancel);
     case LayerKind::short_conv:
         return make_short_conv_driver(backend, request, group, cancel);
-    case LayerKind::chunked_attention:
-    case LayerKind::cross_attention:
     case LayerKind::compressed_attention:
     case LayerKind::rglru:
     case LayerKind::rwkv4:

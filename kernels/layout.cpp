@@ -107,6 +107,7 @@ IoPlan io_of(const AttentionDims& d, const PlaneElements& e, std::int64_t n) {
     io.append = io.append_tokens * token;
     io.query = checked_multiply(n, d.heads * d.key_width * element_bytes(e.key));
     io.out = checked_multiply(n, d.heads * d.value_width * 4);
+    io.sinks = d.sinks > 0 ? d.heads * 4 : 0;
     return io;
 }
 
@@ -187,10 +188,13 @@ std::vector<StepCost> step_costs(const LayerPart& layer, std::int64_t tokens,
     if (convolves_first(layer.kind))
         return state_step_costs(layer, elements, sequences);
     std::vector<StepCost> costs;
-    for (const Plane& plane : layer_planes(layer, tokens, elements))
+    const std::vector<Plane> planes = layer_planes(layer, tokens, elements);
+    for (const Plane& plane : planes)
         costs.push_back({extent_bytes(plane, sequences), 0});
-    const std::int64_t slots = layer_planes(layer, tokens, elements).front().slots;
+    const std::int64_t slots = visible_tokens(layer, tokens);
     if (const auto* d = std::get_if<AttentionDims>(&layer.dims)) {
+        for (StepCost& cost : costs) // of a chunk, only what has been filled
+            cost.bytes_read = cost.bytes_read / planes.front().slots * slots;
         costs[0].flops = 2 * sequences * d->heads * slots * d->key_width;
         costs[1].flops = 2 * sequences * d->heads * slots * d->value_width;
     } else if (const auto* latent = std::get_if<LatentDims>(&layer.dims)) {
@@ -217,7 +221,7 @@ StepCost step_cost(const LayerPart& layer, std::int64_t tokens, const PlaneEleme
 }
 
 std::int64_t IoPlan::total() const {
-    return append + query + query_rope + out + step + b + c + mixed + a + d + weight + bias;
+    return append + query + query_rope + sinks + out + step + b + c + mixed + a + d + weight + bias;
 }
 
 IoPlan io_plan(const LayerPart& layer, const PlaneElements& elements, std::int64_t sequences) {

@@ -198,6 +198,21 @@ void add_proof_commands(CLI::App& app, Options& options, Command& chosen) {
         ->type_name("N");
     verify->add_option("--seed", options.verify.seed, "seed of the generated tokens (default 1)")
         ->type_name("N");
+    verify
+        ->add_option("--repeats", options.verify.repeats,
+                     "timings of the last step of each context (default 3): median and spread")
+        ->type_name("N");
+    verify
+        ->add_option("--depth", options.verify.depth,
+                     "layout (allocate and count), device (and ask the system) or use (and run "
+                     "decode steps, default)")
+        ->check(CLI::IsMember({"layout", "device", "use"}))
+        ->type_name("NAME");
+    add_tokens(
+        *verify, "--cartridge", [&options](Tokens tokens) { options.verify.cartridge = tokens; },
+        "trained slots in front of every context, filled once and never written again");
+    verify->add_flag("--baseline", options.without_cache,
+                     "also make the tokens without a cache, every step from the first one on");
     verify->add_option("--record", options.record, "also write the result to a file")
         ->type_name("FILE");
 }

@@ -38,6 +38,7 @@ struct Options {
     std::string subject; ///< claims: a file or bundled name; list: what
     VerifyOptions verify;
     std::string record;
+    bool without_cache = false;  ///< verify: the baseline, too
     bool measure_claims = false; ///< verify: the claims of `subject` instead of a model
     std::string chart_file;
     std::string chart_kind = "per-token";

@@ -6,6 +6,7 @@
 #include "core/report.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <ostream>
 #include <vector>
@@ -67,6 +68,13 @@ std::vector<std::string> child_arguments(const std::string& record) {
     return arguments;
 }
 
+/// What run_child's code says about a child that gave no result.
+std::string end_text(int code) {
+    return code > 128 ? "death by signal " + std::to_string(code - 128) + " (" +
+                            strsignal(code - 128) + ")"
+                      : "an end with code " + std::to_string(code);
+}
+
 } // namespace
 
 VerifierAnswer run_verifier(JsonValue request, const std::string& label, const std::string& record,
@@ -83,7 +91,7 @@ VerifierAnswer run_verifier(JsonValue request, const std::string& label, const s
         throw Error(heard.error, code == bad_input ? ErrorKind::input : ErrorKind::impossible_here);
     }
     if (!heard.result) {
-        throw Error(program + ": expected a result, found an end with code " + std::to_string(code),
+        throw Error(program + ": expected a result, found " + end_text(code),
                     ErrorKind::impossible_here);
     }
     return {std::move(*heard.result), std::min<int>(code, impossible_here)};

@@ -16,12 +16,13 @@ namespace kvcaliper::cli {
 
 namespace {
 
-/// Model and both formats: what one run of the verifier is of.
-using RunKey = std::tuple<std::string, std::string, std::string>;
+/// Model, both formats and tokens without a cache: what one run of the verifier is of.
+using RunKey = std::tuple<std::string, std::string, std::string, Tokens>;
 
 struct ClaimRun {
     ModelPtr model;
     Settings settings;
+    Tokens baseline{0};
     std::set<std::int64_t> contexts;
     JsonValue result; ///< null where it could not be run
     std::string verdict;
@@ -52,19 +53,21 @@ CacheFormats formats_of(const ClaimBasis& basis) {
     return resolve_formats(settings, basis.model->plan);
 }
 
-RunKey key_of(const ClaimBasis& basis) {
+RunKey key_of(const Claim& claim, const ClaimBasis& basis) {
     const CacheFormats formats = formats_of(basis);
-    return {basis.model->plan.name, std::string(formats.k->name), std::string(formats.v->name)};
+    return {basis.model->plan.name, std::string(formats.k->name), std::string(formats.v->name),
+            measured_baseline(claim)};
 }
 
 using Runs = std::map<RunKey, ClaimRun>;
 
 void add_run(Runs& runs, const Claim& claim, const ClaimBasis& basis) {
-    const RunKey key = key_of(basis);
+    const RunKey key = key_of(claim, basis);
     ClaimRun& run = runs[key];
     run.model = basis.model;
     run.settings.k_format = std::get<1>(key);
     run.settings.v_format = std::get<2>(key);
+    run.baseline = std::get<3>(key);
     for (const std::int64_t context : measured_contexts(claim, basis)) {
         run.contexts.insert(context);
     }
@@ -73,10 +76,10 @@ void add_run(Runs& runs, const Claim& claim, const ClaimBasis& basis) {
 Runs runs_for(const std::vector<ClaimResult>& claims) {
     Runs runs;
     for (const ClaimResult& result : claims) {
-        if (!unmeasurable(result.claim).empty()) {
-            continue;
-        }
         for (const ClaimBasis& basis : result.bases) {
+            if (!unmeasurable(result.claim, basis).empty()) {
+                continue;
+            }
             add_run(runs, result.claim, basis);
             if (basis.against) {
                 add_run(runs, result.claim, against_basis(basis));
@@ -97,11 +100,12 @@ std::string first_text(const JsonValue& result, std::string_view key) {
 /// What stops one run (too little memory, a format that the model can not store) is its claims'
 /// business; a verifier that is not there, dies or is cancelled ends the whole question.
 void measure(ClaimRun& run, const Options& options, const std::string& label, Io& io) {
+    VerifyOptions verify = options.verify;
+    verify.baseline = run.baseline;
     try {
         const std::vector<std::int64_t> contexts(run.contexts.begin(), run.contexts.end());
         run.result =
-            run_verifier(verify_request(*run.model, run.settings, options.verify, contexts), label,
-                         "", io)
+            run_verifier(verify_request(*run.model, run.settings, verify, contexts), label, "", io)
                 .result;
     } catch (const Error& error) {
         if (error.kind() == ErrorKind::impossible_here) {
@@ -132,18 +136,22 @@ void measure_all(Runs& runs, const Options& options, Io& io) {
 }
 
 MeasuredBasis measured(const Claim& claim, const ClaimBasis& basis, const Runs& runs) {
-    MeasuredBasis out{basis, std::nullopt, false, unmeasurable(claim)};
+    MeasuredBasis out{basis, std::nullopt, false, unmeasurable(claim, basis)};
     if (!out.problem.empty()) {
         return out;
     }
-    const ClaimRun& own = runs.at(key_of(basis));
-    const ClaimRun& other = basis.against ? runs.at(key_of(against_basis(basis))) : own;
+    const ClaimRun& own = runs.at(key_of(claim, basis));
+    const ClaimRun& other = basis.against ? runs.at(key_of(claim, against_basis(basis))) : own;
     out.problem = !own.problem.empty() ? own.problem : other.problem;
-    if (out.problem.empty()) {
-        out.measured = measured_value(claim, basis, own.measurement, other.measurement);
-        out.equal =
-            out.measured == basis.value && own.verdict != "refuted" && other.verdict != "refuted";
+    try {
+        if (out.problem.empty()) {
+            out.measured = measured_value(claim, basis, own.measurement, other.measurement);
+        }
+    } catch (const Error& error) {
+        out.problem = error.what();
     }
+    out.equal = out.problem.empty() && out.measured == basis.value && own.verdict != "refuted" &&
+                other.verdict != "refuted";
     return out;
 }
 
@@ -264,6 +272,7 @@ JsonValue run_json(const ClaimRun& run) {
     json.set("k_format", run.settings.k_format);
     json.set("v_format", run.settings.v_format);
     json.set("contexts", JsonValue::Array(run.contexts.begin(), run.contexts.end()));
+    json.set("baseline", run.baseline.count());
     json.set("problem", run.problem);
     json.set("result", run.result);
     return json;
@@ -300,15 +309,20 @@ void write_answer(const std::vector<MeasuredClaim>& claims, const Runs& runs,
     }
 }
 
+/// True where another machine could have measured what this one did not.
+bool left_open(const MeasuredClaim& claim) {
+    return std::any_of(claim.bases.begin(), claim.bases.end(), [&](const MeasuredBasis& basis) {
+        return !basis.problem.empty() && unmeasurable(claim.claim.claim, basis.basis).empty();
+    });
+}
+
 /// A claim that is false or measured otherwise answers no; a run that was not possible leaves the
 /// question open.
-int exit_code(const std::vector<MeasuredClaim>& claims, const Runs& runs) {
+int exit_code(const std::vector<MeasuredClaim>& claims) {
     if (count(claims, contradicted) + count(claims, to_string(ClaimVerdict::refuted)) > 0) {
         return answered_no;
     }
-    const bool open = std::any_of(runs.begin(), runs.end(),
-                                  [](const auto& run) { return !run.second.problem.empty(); });
-    return open ? impossible_here : answered;
+    return std::any_of(claims.begin(), claims.end(), left_open) ? impossible_here : answered;
 }
 
 } // namespace
@@ -326,7 +340,7 @@ int verify_claims_command(const Options& options, Io& io) {
         claims.push_back(measured(result, runs));
     }
     write_answer(claims, runs, options, io);
-    return exit_code(claims, runs);
+    return exit_code(claims);
 }
 
 } // namespace kvcaliper::cli

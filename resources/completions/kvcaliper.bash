@@ -16,6 +16,7 @@ _kvcaliper() {
     --backend) COMPREPLY=($(compgen -W "auto cuda cpu" -- "$word")) && return ;;
     --engine) COMPREPLY=($(compgen -W "ideal llama_cpp vllm" -- "$word")) && return ;;
     --claims) COMPREPLY=($(compgen -W "seed gallery" -f -- "$word")) && return ;;
+    --depth) COMPREPLY=($(compgen -W "layout device use" -- "$word")) && return ;;
     --kind) COMPREPLY=($(compgen -W "per-token context layers" -- "$word")) && return ;;
     --theme) COMPREPLY=($(compgen -W "light dark" -- "$word")) && return ;;
     --output | -o | --record) COMPREPLY=($(compgen -f -- "$word")) && return ;;
@@ -25,7 +26,7 @@ _kvcaliper() {
     estimate) options="$settings $output --layers --explain" ;;
     compare) options="$settings $output --baseline" ;;
     curve) options="$settings $output --from --to --points" ;;
-    verify) options="$settings $output --backend --steps --seed --record --claims" ;;
+    verify) options="$settings $output --backend --steps --seed --record --claims --repeats --depth --cartridge --baseline" ;;
     chart) options="$settings --output --kind --theme --size --help" ;;
     claims) options="$output" ;;
     list) options="models formats engines architectures $output" ;;

@@ -16,9 +16,10 @@ complete -c kvcaliper -l engine-opt -x
 for option in json csv markdown layers explain help version
     complete -c kvcaliper -l $option
 end
+complete -c kvcaliper -l depth -x -a "layout device use"
 complete -c kvcaliper -l claims -F -a "seed gallery"
 complete -c kvcaliper -l backend -x -a "auto cuda cpu"
-for option in baseline from to points steps seed size
+for option in baseline from to points steps repeats cartridge seed size
     complete -c kvcaliper -l $option -x
 end
 complete -c kvcaliper -l record -r -F

@@ -19,6 +19,7 @@ Claim claim_of(const std::string& quantity, const std::string& model, const std:
     claim.quantity = quantity;
     claim.model = model;
     claim.value = value;
+    claim.unit = quantity == "per_token" || quantity == "growth" ? "KiB" : "";
     claim.k_format = claim.v_format = "auto";
     return claim;
 }
@@ -32,7 +33,8 @@ Measurement gpt2_xl(std::initializer_list<std::int64_t> contexts) {
     Measurement run;
     for (const std::int64_t context : contexts)
         for (const char* component : {"key", "value"})
-            run.push_back({context, "full_attention", component, 48, 48 * 25 * 64 * 2 * context});
+            run.components.push_back(
+                {context, "full_attention", component, 48, 48 * 25 * 64 * 2 * context});
     return run;
 }
 
@@ -41,9 +43,10 @@ Measurement gemma_3_27b(std::initializer_list<std::int64_t> contexts, std::int64
     Measurement run;
     for (const std::int64_t context : contexts)
         for (const char* component : {"key", "value"}) {
-            run.push_back({context, "sliding_attention", component, 52,
-                           52 * 16 * 128 * 2 * std::min(window, context)});
-            run.push_back({context, "full_attention", component, 10, 10 * 16 * 128 * 2 * context});
+            run.components.push_back({context, "sliding_attention", component, 52,
+                                      52 * 16 * 128 * 2 * std::min(window, context)});
+            run.components.push_back(
+                {context, "full_attention", component, 10, 10 * 16 * 128 * 2 * context});
         }
     return run;
 }
@@ -51,8 +54,8 @@ Measurement gemma_3_27b(std::initializer_list<std::int64_t> contexts, std::int64
 Measurement falcon_mamba(std::initializer_list<std::int64_t> contexts) {
     Measurement run;
     for (const std::int64_t context : contexts) {
-        run.push_back({context, "mamba1", "conv_state", 64, 64 * 8192 * 3 * 2});
-        run.push_back({context, "mamba1", "recurrent_state", 64, 64 * 8192 * 16 * 4});
+        run.components.push_back({context, "mamba1", "conv_state", 64, 64 * 8192 * 3 * 2});
+        run.components.push_back({context, "mamba1", "recurrent_state", 64, 64 * 8192 * 16 * 4});
     }
     return run;
 }
@@ -90,7 +93,8 @@ TEST(ClaimMeasurement, TheLayerRatioCountsLayersThatStoppedGrowing) {
 }
 
 TEST(ClaimMeasurement, FixedMeansThatNothingGrew) {
-    const Claim claim = claim_of("fixed", "falcon-mamba-7b", "35");
+    Claim claim = claim_of("fixed", "falcon-mamba-7b", "35");
+    claim.unit = "MiB";
     const ClaimBasis basis = written(claim);
     EXPECT_THAT(measured_contexts(claim, basis), ElementsAre(512, 1024));
     EXPECT_EQ(measured_value(claim, basis, falcon_mamba({512, 1024}), {}), Ratio(35 << 20));
@@ -114,7 +118,8 @@ TEST(ClaimMeasurement, ARatioNeedsBothRuns) {
     EXPECT_EQ(against_basis(basis).model->plan.name, "llama-3-8b");
     Measurement llama;
     for (const std::int64_t context : {512, 1024}) // 128 KiB per token: 32 layers, 8 heads of 128
-        llama.push_back({context, "full_attention", "key", 32, 32 * 2 * 8 * 128 * 2 * context});
+        llama.components.push_back(
+            {context, "full_attention", "key", 32, 32 * 2 * 8 * 128 * 2 * context});
     EXPECT_EQ(measured_value(claim, basis, gpt2_xl({512, 1024}), llama), Ratio(300, 128));
 }
 
@@ -129,10 +134,22 @@ TEST(ClaimMeasurement, ReadingsAreMeasuredBesideWhatIsWritten) {
     EXPECT_EQ(result.bases[1].value, Ratio(307200));
 }
 
-TEST(ClaimMeasurement, ArithmeticIsNotMeasured) {
-    EXPECT_THAT(unmeasurable(claim_of("recomputation", "gpt2-xl", "2001000")),
-                HasSubstr("no cache is measured"));
-    EXPECT_EQ(unmeasurable(claim_of("ratio", "gpt2-xl", "2")), "");
+TEST(ClaimMeasurement, RecomputationIsWhatABaselineMadeAgain) {
+    Claim claim = claim_of("recomputation", "gpt2-xl", "2001000");
+    claim.context = Tokens(2000);
+    const ClaimBasis basis = written(claim);
+    EXPECT_EQ(unmeasurable(claim, basis), "");
+    EXPECT_EQ(measured_baseline(claim), Tokens(2000));
+    EXPECT_EQ(measured_baseline(claim_of("total", "gpt2-xl", "1")), Tokens(0));
+    const Measurement run =
+        measurement_from_result(parse_json(R"({"samples":[],"baseline":[{"tokens":2000,
+                   "without_cache":{"token_rows":2001000}}]})",
+                                           "result")
+                                    .value);
+    EXPECT_EQ(measured_value(claim, basis, run, {}), Ratio(2'001'000)); // 1 + 2 + … + 2,000
+    EXPECT_THROW(measured_value(claim, basis, {}, {}), Error);
+    const Claim state = claim_of("recomputation", "falcon-mamba-7b", "2001000");
+    EXPECT_THAT(unmeasurable(state, written(state)), HasSubstr("nothing is kept per token"));
 }
 
 TEST(ClaimMeasurement, OnlyComponentsAreTakenFromAResult) {
@@ -142,9 +159,9 @@ TEST(ClaimMeasurement, OnlyComponentsAreTakenFromAResult) {
                    "result")
             .value;
     const Measurement run = measurement_from_result(result);
-    ASSERT_EQ(run.size(), 1U);
-    EXPECT_EQ(run[0].component, "latent");
-    EXPECT_EQ(run[0].used, 7);
+    ASSERT_EQ(run.components.size(), 1U);
+    EXPECT_EQ(run.components[0].component, "latent");
+    EXPECT_EQ(run.components[0].used, 7);
     EXPECT_THROW(measurement_from_result(JsonValue(JsonValue::Object{})), Error);
 }
 
