@@ -39,6 +39,9 @@ JsonValue verify_request(const Model& model, const Settings& settings,
     if (options.repeats < 1 || options.repeats > 1000) {
         throw Error("--repeats: expected 1 to 1000, found " + std::to_string(options.repeats));
     }
+    if (options.page < 0 || options.page % 4 != 0 || options.page > (1 << 20)) {
+        throw Error("--paged: expected a multiple of 4, found " + std::to_string(options.page));
+    }
     if (settings.context.count() <= options.steps) {
         throw Error("--context: expected more tokens than decode steps (" +
                     std::to_string(options.steps) + "), found " +
@@ -70,6 +73,9 @@ JsonValue verify_request(const Model& model, const Settings& settings, const Ver
     json.set("depth", options.depth);
     if (options.cartridge > Tokens(0)) {
         json.set("cartridge", options.cartridge.count());
+    }
+    if (options.page > 0) {
+        json.set("page", options.page);
     }
     if (options.baseline > Tokens(0)) {
         json.set("baseline", options.baseline.count());

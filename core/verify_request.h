@@ -17,6 +17,7 @@ struct VerifyOptions {
     int repeats = 3;           ///< timings of the last step of each context
     std::string depth = "use"; ///< layout, device or use
     Tokens cartridge{0};       ///< trained slots in front of every context
+    int page = 0;              ///< tokens per page of caches that grow; 0: in one piece
     Tokens baseline{0};        ///< tokens that are also made without a cache
 };
 

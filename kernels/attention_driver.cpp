@@ -1,177 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers that keep something per token: plain, sliding and chunked attention, multi-head latent
-// attention; and cross-attention, whose rows are the encoder's.
+// Plain, sliding and chunked attention; and cross-attention, whose rows are the encoder's.
 #include "kernels/generator.h"
-#include "kernels/layer_driver.h"
-#include "kernels/parallel.h"
 #include "kernels/reference.h"
 #include "kernels/reference_formats.h"
+#include "kernels/token_driver.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace kvcaliper::kernels {
 namespace {
-
-/// Fill and append are the same for both: planes of rows, one row set per token.
-class TokenDriver : public LayerDriver {
-  public:
-    using LayerDriver::LayerDriver;
-
-    void allocate(CountingAllocator& allocator) override {
-        LayerDriver::allocate(allocator);
-        source_ = allocator.allocate("io", io_plan_.append);
-        query_ = allocator.allocate("io", io_plan_.query);
-        if (io_plan_.query_rope > 0)
-            query_rope_ = allocator.allocate("io", io_plan_.query_rope);
-        if (const std::int64_t bytes = workspace_bytes(); bytes > 0)
-            workspace_ = allocator.allocate("workspace", bytes);
-        host_.resize(static_cast<std::size_t>(
-                         std::max({io_plan_.append, io_plan_.query, io_plan_.query_rope})) /
-                     2);
-    }
-
-    std::int64_t workspace_bytes() const override {
-        std::int64_t most = 0;
-        for (const std::int64_t context : request_.contexts)
-            for (std::int64_t s = 0; s < request_.steps; ++s)
-                most = std::max(most, workspace_at(context, context - s));
-        return most;
-    }
-
-    void fill(const LayerMemory& memory, std::int64_t tokens, bool) override {
-        for (std::size_t i = 0; i < memory.planes.size(); ++i) {
-            // Older tokens of a ring would be overwritten anyway: wrapping it twice is enough.
-            const std::int64_t slots = memory.shapes[i].slots;
-            std::int64_t first = std::max<std::int64_t>(0, tokens - 2 * slots);
-            for (; first < tokens; first += io_plan_.append_tokens) {
-                check_cancelled();
-                append_plane(memory, i, first, std::min(io_plan_.append_tokens, tokens - first));
-            }
-        }
-    }
-
-    void append(const LayerMemory& memory, std::int64_t position) override {
-        for (std::size_t i = 0; i < memory.planes.size(); ++i)
-            append_plane(memory, i, position, 1);
-    }
-
-    void keep_rows(CountingAllocator& allocator, std::int64_t tokens) override {
-        for (std::size_t i = 0; const Plane& plane : layer_planes(group_.plan, tokens, elements_)) {
-            const std::int64_t row = plane.rows * plane.width;
-            std::vector<std::uint16_t> rows(static_cast<std::size_t>(tokens * row));
-            parallel_for(tokens, [&](std::int64_t t) {
-                const StreamId id = row_stream(representative(), 0, purpose(i), t);
-                normal_halves(token_key(id, t), 0, row, plane.element, rows.data() + t * row);
-            });
-            kept_.push_back(allocator.allocate("io", tokens * row * 2));
-            send(kept_.back(), rows.data(), tokens * row * 2);
-            ++i;
-        }
-    }
-
-    void append_kept(const LayerMemory& memory, std::int64_t first, std::int64_t count) override {
-        for (std::size_t i = 0; i < memory.planes.size(); ++i) {
-            const Plane& shape = memory.shapes[i];
-            const auto* rows = kept_[i].as<std::uint16_t>() + first * shape.rows * shape.width;
-            backend_.append({rows, memory.planes[i], 1, shape.rows, shape.width, shape.slots, first,
-                             count, shape.element, shape.format});
-        }
-    }
-
-    double bound() const override { return backend_.attention_bound(elements_.key); }
-
-    /// Over the rows of the first tokens of the representative.
-    std::optional<double> quantisation_error(std::size_t plane) const override {
-        const Plane shape = layer_planes(group_.plan, 1, elements_)[plane];
-        if (shape.format == format_of(shape.element) || shape.format == Format::f32)
-            return std::nullopt;
-        double lost = 0, size = 0;
-        std::vector<double> row(static_cast<std::size_t>(shape.width));
-        for (std::int64_t token = 0; token < 64; ++token) {
-            const StreamId id = stream(representative(), 0, purpose(plane));
-            normal_values(token_key(id, token), 0, shape.width, shape.element, row.data());
-            const std::vector<double> stored_from = row;
-            store_and_restore(shape.format, shape.width, row.data());
-            for (std::size_t i = 0; i < row.size(); ++i) {
-                lost += (row[i] - stored_from[i]) * (row[i] - stored_from[i]);
-                size += stored_from[i] * stored_from[i];
-            }
-        }
-        return std::sqrt(lost / size);
-    }
-
-  protected:
-    virtual std::int64_t workspace_at(std::int64_t context, std::int64_t valid) const = 0;
-    virtual Purpose purpose(std::size_t plane) const = 0;
-    bool crosses() const { return group_.plan.kind == LayerKind::cross_attention; }
-
-    StreamId stream(std::int64_t layer, std::int64_t sequence, Purpose purpose) const {
-        return {seed(), layer, sequence, purpose};
-    }
-
-    /// Where a token's rows come from. Those of a cartridge were trained, not said: they have a
-    /// seed of their own, and every sequence has the same.
-    StreamId row_stream(std::int64_t layer, std::int64_t sequence, Purpose purpose,
-                        std::int64_t token) const {
-        return token < request_.cartridge && !crosses() ? StreamId{~seed(), layer, 0, purpose}
-                                                        : stream(layer, sequence, purpose);
-    }
-
-    /// One query of every head and sequence, [sequences][heads][width].
-    void send_query(const GuardedBuffer& to, Purpose purpose, std::int64_t per_sequence,
-                    std::int64_t position) {
-        for (std::int64_t s = 0; s < sequences(); ++s)
-            normal_halves(token_key(stream(representative(), s, purpose), position), 0,
-                          per_sequence, elements_.key, host_.data() + s * per_sequence);
-        send(to, host_.data(), sequences() * per_sequence * 2);
-    }
-
-    std::vector<double> query_values(std::int64_t sequence, Purpose purpose, std::int64_t count,
-                                     std::int64_t position) const {
-        std::vector<double> values(static_cast<std::size_t>(count));
-        normal_values(token_key(stream(representative(), sequence, purpose), position), 0, count,
-                      elements_.key, values.data());
-        return values;
-    }
-
-    /// Slots that hold what the query at that position sees. A ring of a window is full of it, one
-    /// of a chunk starts again at slot 0 with every chunk.
-    std::int64_t valid_slots(std::int64_t position) const {
-        return visible_tokens(group_.plan, position + 1);
-    }
-
-    /// The key of the representative's row of a token.
-    std::uint64_t row_key(std::int64_t sequence, Purpose purpose, std::int64_t token) const {
-        return token_key(row_stream(representative(), sequence, purpose, token), token);
-    }
-
-    GuardedBuffer source_, query_, query_rope_, workspace_;
-
-  private:
-    void append_plane(const LayerMemory& memory, std::size_t plane, std::int64_t first,
-                      std::int64_t count) {
-        const Plane& shape = memory.shapes[plane];
-        const std::int64_t row = shape.rows * shape.width;
-        const auto generate = [&](std::int64_t i) {
-            const std::int64_t token = first + i % count;
-            const StreamId id = row_stream(memory.layer, i / count, purpose(plane), token);
-            normal_halves(token_key(id, token), 0, row, shape.element, host_.data() + i * row);
-        };
-        if (count == 1)
-            for (std::int64_t s = 0; s < sequences(); ++s)
-                generate(s);
-        else
-            parallel_for(sequences() * count, generate);
-        send(source_, host_.data(), sequences() * count * row * 2);
-        backend_.append({source_.data(), memory.planes[plane], sequences(), shape.rows, shape.width,
-                         shape.slots, first, count, shape.element, shape.format});
-        backend_.synchronize(); // the source is used again at once
-    }
-
-    std::vector<std::uint16_t> host_;
-    std::vector<GuardedBuffer> kept_;
-};
 
 class AttentionDriver final : public TokenDriver {
   public:
@@ -208,7 +45,11 @@ class AttentionDriver final : public TokenDriver {
         view.k = memory.planes[0];
         view.v = memory.planes[1];
         view.out = out_.as<float>();
-        backend_.attend(view, workspace_.bytes() > 0 ? workspace_.data() : nullptr);
+        void* workspace = workspace_.bytes() > 0 ? workspace_.data() : nullptr;
+        if (paged())
+            backend_.attend(pages_of(view, table_for(view.slots)), workspace);
+        else
+            backend_.attend(view, workspace);
     }
 
     std::vector<std::vector<double>> expected(std::int64_t sequence,
@@ -238,7 +79,13 @@ class AttentionDriver final : public TokenDriver {
   private:
     std::int64_t workspace_at(std::int64_t context, std::int64_t valid) const override {
         const std::int64_t slots = layer_planes(group_.plan, context, elements_)[0].slots;
-        return backend_.workspace_bytes(shape(slots, valid_slots(valid - 1)));
+        const AttentionView view = shape(slots, valid_slots(valid - 1));
+        return paged() ? backend_.workspace_bytes(pages_of(view, nullptr))
+                       : backend_.workspace_bytes(view);
+    }
+
+    PagedAttentionView pages_of(const AttentionView& view, const std::int32_t* table) const {
+        return {view, table, view.slots / elements_.page, elements_.page};
     }
 
     Purpose purpose(std::size_t plane) const override {
@@ -293,115 +140,12 @@ class AttentionDriver final : public TokenDriver {
     GuardedBuffer sinks_;
 };
 
-class LatentDriver final : public TokenDriver {
-  public:
-    LatentDriver(Backend& backend, const VerifyRequest& request, const LayerGroup& group,
-                 const std::atomic<bool>* cancel)
-        : TokenDriver(backend, request, group, cancel),
-          dims_(std::get<LatentDims>(group.plan.dims)) {
-        output_row_ = dims_.rank;
-    }
-
-    void begin_step(std::int64_t position) override {
-        send_query(query_, Purpose::query, dims_.heads * dims_.rank, position);
-        send_query(query_rope_, Purpose::query_rope, dims_.heads * dims_.rope_width, position);
-    }
-
-    void run(const LayerMemory& memory, std::int64_t position) override {
-        LatentView view = shape(memory.shapes[0].slots, valid_slots(position));
-        view.q_latent = query_.data();
-        view.q_rope = query_rope_.data();
-        view.latent = memory.planes[0];
-        view.rope = memory.planes[1];
-        view.out = out_.as<float>();
-        backend_.attend(view, workspace_.bytes() > 0 ? workspace_.data() : nullptr);
-    }
-
-    std::vector<std::vector<double>> expected(std::int64_t sequence,
-                                              std::span<const std::int64_t> tokens) override {
-        AttentionProblem problem{dims_.heads, 1,       dims_.rank + dims_.rope_width,
-                                 dims_.rank,  scale(), std::nullopt,
-                                 true,        {}};
-        problem.rows = [&](std::int64_t token, std::int64_t, double* key, double*) {
-            check_cancelled();
-            normal_values(row_key(sequence, Purpose::latent, token), 0, dims_.rank, elements_.key,
-                          key);
-            normal_values(row_key(sequence, Purpose::rope_key, token), 0, dims_.rope_width,
-                          elements_.key, key + dims_.rank);
-            store_and_restore(elements_.key_format, dims_.rank, key);
-            store_and_restore(elements_.key_format, dims_.rope_width, key + dims_.rank);
-        };
-        std::vector<Question> questions;
-        for (const std::int64_t count : tokens)
-            questions.push_back({count, joined_query(sequence, count - 1)});
-        return attend_reference(problem, questions);
-    }
-
-    std::int64_t reference_cost(std::int64_t tokens) const override {
-        return 2 * dims_.heads * tokens * (2 * dims_.rank + dims_.rope_width);
-    }
-
-  private:
-    std::int64_t workspace_at(std::int64_t context, std::int64_t valid) const override {
-        return backend_.workspace_bytes(shape(context, valid));
-    }
-
-    Purpose purpose(std::size_t plane) const override {
-        return plane == 0 ? Purpose::latent : Purpose::rope_key;
-    }
-
-    /// The model's scale: of the key before absorption, not of the latent.
-    double scale() const {
-        return 1 / std::sqrt(static_cast<double>(dims_.nope_width + dims_.rope_width));
-    }
-
-    std::vector<double> joined_query(std::int64_t sequence, std::int64_t position) const {
-        const auto latent =
-            query_values(sequence, Purpose::query, dims_.heads * dims_.rank, position);
-        const auto rope =
-            query_values(sequence, Purpose::query_rope, dims_.heads * dims_.rope_width, position);
-        std::vector<double> joined;
-        for (std::int64_t h = 0; h < dims_.heads; ++h) {
-            joined.insert(joined.end(), latent.begin() + h * dims_.rank,
-                          latent.begin() + (h + 1) * dims_.rank);
-            joined.insert(joined.end(), rope.begin() + h * dims_.rope_width,
-                          rope.begin() + (h + 1) * dims_.rope_width);
-        }
-        return joined;
-    }
-
-    LatentView shape(std::int64_t slots, std::int64_t valid) const {
-        return {nullptr,
-                nullptr,
-                nullptr,
-                nullptr,
-                nullptr,
-                sequences(),
-                dims_.heads,
-                dims_.rank,
-                dims_.rope_width,
-                slots,
-                valid,
-                static_cast<float>(scale()),
-                elements_.key,
-                elements_.key_format};
-    }
-
-    LatentDims dims_;
-};
-
 } // namespace
 
 std::unique_ptr<LayerDriver> make_attention_driver(Backend& backend, const VerifyRequest& request,
                                                    const LayerGroup& group,
                                                    const std::atomic<bool>* cancel) {
     return std::make_unique<AttentionDriver>(backend, request, group, cancel);
-}
-
-std::unique_ptr<LayerDriver> make_latent_driver(Backend& backend, const VerifyRequest& request,
-                                                const LayerGroup& group,
-                                                const std::atomic<bool>* cancel) {
-    return std::make_unique<LatentDriver>(backend, request, group, cancel);
 }
 
 } // namespace kvcaliper::kernels

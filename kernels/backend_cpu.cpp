@@ -80,7 +80,7 @@ Step step_of(const LatentView& v) {
     require(v.valid > 0 && v.valid <= v.slots, "valid must be between 1 and slots");
     require(v.element != Element::f32, "no attention kernel for queries in f32");
     require_stored(v.format, v.rank);
-    require_stored(v.format, v.rope_width);
+    require_stored(rope_format(v.format), v.rope_width);
     return {v.sequences, 1,       v.heads, v.rank,    v.rope_width, v.rank,
             v.slots,     v.valid, v.scale, v.element, v.format,     v.format};
 }
@@ -329,7 +329,7 @@ void CpuBackend::attend(const LatentView& v, void* workspace) {
         task.parts[0] = {q_latent + sequence * v.heads * v.rank,
                          rows_of(v.latent, sequence, v.slots, v.rank, v.format)};
         task.parts[1] = {q_rope + sequence * v.heads * v.rope_width,
-                         rows_of(v.rope, sequence, v.slots, v.rope_width, v.format)};
+                         rows_of(v.rope, sequence, v.slots, v.rope_width, rope_format(v.format))};
         task.values = task.parts[0].keys;
     });
 }

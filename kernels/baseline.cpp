@@ -33,6 +33,7 @@ VerifyRequest step_by_step(VerifyRequest request, std::int64_t tokens) {
     request.contexts = {tokens};
     request.steps = tokens - 1;
     request.cartridge = 0;
+    request.page = 0;
     return request;
 }
 
@@ -41,7 +42,7 @@ class Baseline {
     Baseline(const VerifyRequest& request, const LayerGroup& group, CountingAllocator& allocator,
              const std::atomic<bool>* cancel)
         : request_(request), plan_(group.plan), backend_(allocator.backend()),
-          elements_(plane_elements(request.formats)), tokens_(request.contexts.front()),
+          elements_(plane_elements(request)), tokens_(request.contexts.front()),
           driver_(make_layer_driver(backend_, request_, group, cancel)) {
         driver_->allocate(allocator);
         driver_->keep_rows(allocator, tokens_);

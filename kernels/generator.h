@@ -28,6 +28,7 @@ enum class Purpose : std::uint32_t {
     delta_gate,
     delta_beta,
     sink,
+    page,
 };
 
 struct StreamId {

@@ -9,7 +9,8 @@ namespace kvcaliper::kernels {
 namespace {
 
 std::vector<Plane> planes_of(const AttentionDims& d, std::int64_t tokens, const PlaneElements& e) {
-    const std::int64_t slots = d.window ? std::min(tokens, *d.window) : tokens;
+    const std::int64_t whole = e.page > 0 ? (tokens + e.page - 1) / e.page * e.page : tokens;
+    const std::int64_t slots = d.window ? std::min(tokens, *d.window) : whole;
     return {{"key", d.kv_heads, slots, d.key_width, e.key, e.key_format},
             {"value", d.kv_heads, slots, d.value_width, e.value, e.value_format}};
 }
@@ -21,7 +22,7 @@ std::vector<Plane> cross_planes(const AttentionDims& d, const PlaneElements& e) 
 
 std::vector<Plane> planes_of(const LatentDims& d, std::int64_t tokens, const PlaneElements& e) {
     return {{"latent", 1, tokens, d.rank, e.key, e.key_format},
-            {"rope_key", 1, tokens, d.rope_width, e.key, e.key_format}};
+            {"rope_key", 1, tokens, d.rope_width, e.key, rope_format(e.key_format)}};
 }
 
 /// A convolution of one column remembers nothing, so it has no plane.

@@ -22,6 +22,7 @@ struct PlaneElements {
     Element state = Element::f32;
     Format key_format = format_of(key);
     Format value_format = format_of(value);
+    std::int64_t page = 0; ///< tokens per page of caches that grow; 0: they lie in one piece
 };
 
 /// The cache format of that name, where kernels have it.

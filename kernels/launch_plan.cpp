@@ -77,6 +77,8 @@ std::int64_t row_load_bytes(Format format, std::int64_t width) {
         return width * (1 + 2 + 1);
     case Format::q4_1:
         return width * (1 + 2 + 2);
+    case Format::fp8_e4m3_128:
+        return width * (1 + 4);
     default:
         return stored_row_bytes(format, width);
     }
@@ -247,6 +249,11 @@ LaunchPlan plan_attention(const PagedAttentionView& view, const DeviceFacts& fac
                        ", found " + std::to_string(view.page));
     }
     LaunchPlan plan = plan_attention(view.step, facts, splits);
+    if (plan.possible() && plan.columns * kWarpLanes > kMaxPagedGroupWidth) {
+        AttentionView single = view.step; // every query head for itself
+        single.kv_heads = single.heads;
+        plan = plan_attention(single, facts, splits);
+    }
     if (!plan.possible()) {
         return plan;
     }
@@ -255,8 +262,8 @@ LaunchPlan plan_attention(const PagedAttentionView& view, const DeviceFacts& fac
     plan.plain = false;
     // Every lane of a warp loads the number of the page that its chunk lies in.
     const std::int64_t chunks = divide_up(view.step.valid, paged_chunk(plan.columns, plan.heads));
-    plan.bytes_read += view.step.sequences * view.step.kv_heads * shape.head_tiles * chunks *
-                       kWarpLanes * static_cast<std::int64_t>(sizeof(std::int32_t));
+    plan.bytes_read += plan.grid / shape.splits * chunks * kWarpLanes *
+                       static_cast<std::int64_t>(sizeof(std::int32_t));
     return plan;
 }
 
@@ -276,8 +283,9 @@ LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts, std:
     if (!plan.possible()) {
         return plan;
     }
-    for (const std::string& reason : {row_refusal(view.format, view.rank, "rank"),
-                                      row_refusal(view.format, view.rope_width, "rope_width")}) {
+    for (const std::string& reason :
+         {row_refusal(view.format, view.rank, "rank"),
+          row_refusal(rope_format(view.format), view.rope_width, "rope_width")}) {
         if (!reason.empty()) {
             return refused(reason);
         }
@@ -288,7 +296,10 @@ LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts, std:
     plan.columns = kLatentColumns;
     return plan_split(plan,
                       {view.sequences, 1, view.heads, view.valid, width, view.rank,
-                       stored_row_bytes(view.format, width), row_load_bytes(view.format, width),
+                       stored_row_bytes(view.format, view.rank) +
+                           stored_row_bytes(rope_format(view.format), view.rope_width),
+                       row_load_bytes(view.format, view.rank) +
+                           row_load_bytes(rope_format(view.format), view.rope_width),
                        element_bytes(view.element)},
                       facts, splits);
 }

@@ -21,9 +21,12 @@ inline constexpr std::int64_t kMaxRopeWidth = kRopeColumns * kWarpLanes;
 /// Most slots that a warp takes at once: a page must hold a whole number of these.
 inline constexpr std::int64_t kPageStep = 4;
 
+/// Widest rows of a page that several query heads share.
+inline constexpr std::int64_t kMaxPagedGroupWidth = 256;
+
 /// Slots that a warp takes at once from a page: as many as fit into registers.
 constexpr unsigned paged_chunk(unsigned columns, unsigned heads) {
-    return columns * heads <= 16 ? kPageStep : columns == 16 ? 1 : 2;
+    return columns == 16 || columns * heads > 16 ? 2 : kPageStep;
 }
 
 /// Query heads that one block scores against each row it loads.

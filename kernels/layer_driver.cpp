@@ -9,8 +9,7 @@ namespace kvcaliper::kernels {
 
 LayerDriver::LayerDriver(Backend& backend, const VerifyRequest& request, const LayerGroup& group,
                          const std::atomic<bool>* cancel)
-    : backend_(backend), request_(request), group_(group),
-      elements_(plane_elements(request.formats)),
+    : backend_(backend), request_(request), group_(group), elements_(plane_elements(request)),
       io_plan_(io_plan(group.plan, elements_, request.sequences)), cancel_(cancel) {}
 
 void LayerDriver::allocate(CountingAllocator& allocator) {

@@ -22,10 +22,11 @@ struct BufferPlan {
     std::int64_t predicted = 0; ///< bytes, all sequences; 0 when core predicts no such component
     std::int64_t extent = 0;    ///< bytes kernels touch; 0 when the geometry has no such plane
     std::int64_t element_size = 2;
+    std::int64_t slack = 0; ///< of the extent: slots of last pages that no token has reached
     std::optional<Plane> plane;
 };
 
-PlaneElements plane_elements(const CacheFormats& formats);
+PlaneElements plane_elements(const VerifyRequest& request);
 
 /// Every buffer of every layer at that many tokens. A component and a plane of the same kind and
 /// role share a buffer (of the same role in a layer of one part); one without the other gets a

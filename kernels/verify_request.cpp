@@ -91,6 +91,7 @@ VerifyRequest verify_request_from_json(const JsonValue& json) {
     request.repeats = integer_or(json, "repeats", request.repeats);
     request.depth = depth_from(json);
     request.cartridge = integer_or(json, "cartridge", request.cartridge);
+    request.page = integer_or(json, "page", request.page);
     request.baseline = integer_or(json, "baseline", request.baseline);
     if (json.find("backend") != nullptr)
         request.backend = json.string_at("backend");
@@ -118,6 +119,8 @@ JsonValue to_json(const VerifyRequest& request) {
     json.set("depth", to_string(request.depth));
     if (request.cartridge > 0)
         json.set("cartridge", request.cartridge);
+    if (request.page > 0)
+        json.set("page", request.page);
     if (request.baseline > 0)
         json.set("baseline", request.baseline);
     json.set("backend", request.backend);
@@ -139,6 +142,11 @@ void check_request(const VerifyRequest& request) {
             "/repeats: expected 1 to 1000, found " + std::to_string(request.repeats));
     require(request.cartridge >= 0,
             "/cartridge: expected 0 or more, found " + std::to_string(request.cartridge));
+    require(request.page >= 0 && request.page % 4 == 0,
+            "/page: expected 0 or a multiple of 4, found " + std::to_string(request.page));
+    require(request.page == 0 || request.cartridge == 0,
+            "/cartridge: expected 0 where there are pages, found " +
+                std::to_string(request.cartridge));
     require(request.baseline == 0 || request.baseline >= 2,
             "/baseline: expected 0 or at least 2, found " + std::to_string(request.baseline));
     require(!request.contexts.empty(), "/contexts: expected at least one, found none");
@@ -179,7 +187,8 @@ void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
     case LayerKind::mla: {
         const auto& dims = std::get<LatentDims>(part.dims);
         refuse_rows(reasons, *formats.k, dims.rank, "latent");
-        refuse_rows(reasons, *formats.k, dims.rope_width, "rotary keys");
+        if (formats.k->rope_format.empty()) // else it stays as it comes
+            refuse_rows(reasons, *formats.k, dims.rope_width, "rotary keys");
         if (dims.index_width > 0)
             reasons.insert("no kernel for index keys yet");
         return;
@@ -228,6 +237,8 @@ std::vector<std::string> unsupported(const VerifyRequest& request) {
             if (request.cartridge > 0 && !holds_cartridge(part.kind))
                 reasons.insert("no cartridge in " + std::string(to_string(part.kind)) +
                                " layers: they do not keep their first tokens");
+            if (request.page > 0 && part.kind == LayerKind::mla)
+                reasons.insert("no kernel for pages of mla layers yet");
         }
         runs = runs || !layer.parts.empty();
     }

@@ -35,8 +35,9 @@ struct VerifyRequest {
     /// The first so many tokens of every context are trained slots, the same for every sequence:
     /// filled once, never written again, attended with all that follow.
     std::int64_t cartridge = 0;
-    std::int64_t baseline = 0;                ///< tokens made with and without a cache; 0: none
-    std::string backend = "auto";             ///< "auto", "cuda" or "cpu"
+    std::int64_t page = 0;        ///< tokens per page of caches that grow; 0: they lie in one piece
+    std::int64_t baseline = 0;    ///< tokens made with and without a cache; 0: none
+    std::string backend = "auto"; ///< "auto", "cuda" or "cpu"
     std::optional<std::int64_t> memory_limit; ///< bytes; lowers what the device offers
     bool cancel_on_eof = false;               ///< end when the sender closes its end or dies
 };

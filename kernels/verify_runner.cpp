@@ -110,7 +110,7 @@ bool Run::refuse_memory() {
         beside += groups_.back().driver->io_bytes() + groups_.back().driver->workspace_bytes() +
                   12 * 2 * guard_bytes;
     }
-    const PlaneElements elements = plane_elements(request_.formats);
+    const PlaneElements elements = plane_elements(request_);
     for (const LayerGroup& group : baseline_groups())
         result_.bytes_needed = std::max(
             result_.bytes_needed,
@@ -164,7 +164,7 @@ void Run::progress() {
 /// All layers attend while the whole run stays within the budget; else one of each shape does.
 void Run::choose_attended_layers() {
     double bytes = 0, flops = 0;
-    const PlaneElements elements = plane_elements(request_.formats);
+    const PlaneElements elements = plane_elements(request_);
     for (const GroupRun& group : groups_)
         for (const std::int64_t context : request_.contexts) {
             const LayerGroup& layers = group.driver->group();
@@ -198,6 +198,11 @@ void Run::measure() {
         result_.notes.push_back("the first " + format_integer(request_.cartridge) +
                                 " tokens of every context are a cartridge's trained slots: filled "
                                 "once, attended with all that follow, found unchanged at the end");
+    if (request_.page > 0)
+        result_.notes.push_back("caches that grow lie in shuffled pages of " +
+                                format_integer(request_.page) +
+                                " tokens; the slots of a last page that no token has reached count "
+                                "as predicted and stay NaN");
     measure_baseline();
     if (request_.depth == Depth::use)
         measure_bandwidth();
@@ -224,7 +229,7 @@ void Run::run_context(ContextRun& context_run, std::int64_t context) {
 
 /// One layer of every shape that appends rows.
 void Run::measure_baseline() {
-    const PlaneElements elements = plane_elements(request_.formats);
+    const PlaneElements elements = plane_elements(request_);
     for (const LayerGroup& group : baseline_groups()) {
         const std::int64_t tokens =
             baseline_tokens(group.plan, elements, request_.baseline, result_.device);
@@ -286,7 +291,7 @@ void Run::fit() {
     };
     line(measured_bytes(before), measured_bytes(last), result_.slope, result_.intercept);
     line(before.predicted, last.predicted, result_.predicted_slope, result_.predicted_intercept);
-    if (tokens > 0 && beyond_windows(request_.spec, before.context)) {
+    if (tokens > 0 && request_.page == 0 && beyond_windows(request_.spec, before.context)) {
         result_.predicted_slope = growth_bytes_per_token(request_.spec, request_.formats).value();
         result_.predicted_intercept = constant_bytes(request_.spec, request_.formats).value();
     }

@@ -211,6 +211,10 @@ void add_proof_commands(CLI::App& app, Options& options, Command& chosen) {
     add_tokens(
         *verify, "--cartridge", [&options](Tokens tokens) { options.verify.cartridge = tokens; },
         "trained slots in front of every context, filled once and never written again");
+    verify
+        ->add_option("--paged", options.verify.page,
+                     "tokens per page (16): growing caches lie in shuffled pages")
+        ->type_name("N");
     verify->add_flag("--baseline", options.without_cache,
                      "also make the tokens without a cache, every step from the first one on");
     verify->add_option("--record", options.record, "also write the result to a file")

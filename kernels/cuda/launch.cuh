@@ -114,7 +114,7 @@ void attend_paged(const PagedAttentionView& view, const LaunchPlan& plan, float*
     case 8:
         return attend_paged_as<8, Heads>(view, plan, partials, site);
     default:
-        return attend_paged_as<16, Heads>(view, plan, partials, site);
+        return attend_paged_as<16, 1>(view, plan, partials, site);
     }
 }
 

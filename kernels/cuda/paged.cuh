@@ -21,8 +21,12 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
                        float* partials) {
     SIMT_DYN_SHARED(float, shared);
     const AttentionView& view = paged.step;
+    const std::int64_t group = view.heads / view.kv_heads;
     BlockPlace at;
-    at.find(view.kv_heads, view.heads / view.kv_heads, view.valid, Heads, shape);
+    // A block of one query head, whatever its group: the widest rows leave no registers for more.
+    at.find(Heads == 1 ? view.heads : view.kv_heads, Heads == 1 ? 1 : group, view.valid, Heads,
+            shape);
+    const std::int64_t kv_head = Heads == 1 ? at.kv_head / group : at.kv_head;
     const std::int32_t* const table = paged.table + at.sequence * paged.table_pages;
 
     float q[Heads][Columns];
@@ -37,12 +41,12 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
         float rows[Chunk][Columns];
         float weights[Heads][Chunk];
         load_rows<AnyFormat>(rows,
-                             page_at(view.k, page, view.kv_heads, at.kv_head, paged.page,
+                             page_at(view.k, page, view.kv_heads, kv_head, paged.page,
                                      view.key_width, view.key_format),
                              first, end);
         weigh_rows(weights, softmax, q, rows, at.end - slot, log2_scale);
         load_rows<AnyFormat>(rows,
-                             page_at(view.v, page, view.kv_heads, at.kv_head, paged.page,
+                             page_at(view.v, page, view.kv_heads, kv_head, paged.page,
                                      view.value_width, view.value_format),
                              first, end);
         add_rows(softmax, weights, rows);

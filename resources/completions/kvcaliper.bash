@@ -26,7 +26,7 @@ _kvcaliper() {
     estimate) options="$settings $output --layers --explain" ;;
     compare) options="$settings $output --baseline" ;;
     curve) options="$settings $output --from --to --points" ;;
-    verify) options="$settings $output --backend --steps --seed --record --claims --repeats --depth --cartridge --baseline" ;;
+    verify) options="$settings $output --backend --steps --seed --record --claims --repeats --depth --cartridge --paged --baseline" ;;
     chart) options="$settings --output --kind --theme --size --help" ;;
     claims) options="$output" ;;
     list) options="models formats engines architectures $output" ;;

@@ -19,7 +19,7 @@ end
 complete -c kvcaliper -l depth -x -a "layout device use"
 complete -c kvcaliper -l claims -F -a "seed gallery"
 complete -c kvcaliper -l backend -x -a "auto cuda cpu"
-for option in baseline from to points steps repeats cartridge seed size
+for option in baseline from to points steps repeats cartridge paged seed size
     complete -c kvcaliper -l $option -x
 end
 complete -c kvcaliper -l record -r -F

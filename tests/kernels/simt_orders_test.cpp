@@ -162,6 +162,9 @@ TEST(SimtTraffic, QuantisedCachesMoveWhatThePlanSays) {
     const auto backend = make_emulated_backend();
     for (const Format key : cache_formats) {
         for (const Format value : cache_formats) {
+            if (!divides(key, 96) || !divides(value, 96)) {
+                continue;
+            }
             AttentionView view = attention_view(6, 2, 96, 50);
             view.key_format = key;
             view.value_format = value;
@@ -182,6 +185,51 @@ TEST(SimtTraffic, QuantisedCachesMoveWhatThePlanSays) {
     }
 }
 
+TEST(SimtTraffic, LatentsWithARotaryKeyOfAnotherFormatMoveWhatThePlanSays) {
+    const EmulatedOptions options;
+    const auto backend = make_emulated_backend();
+    LatentView view = latent_view(6, 512, 64, 50);
+    view.format = Format::fp8_e4m3_128;
+    const Memory q(*backend, std::vector<std::byte>(6 * 512 * 2));
+    const Memory rows(*backend, std::vector<std::byte>(50 * 656));
+    const Memory out(*backend, 6 * 512 * 4);
+    const Memory workspace(*backend, backend->workspace_bytes(view));
+    view.q_latent = view.q_rope = q.get();
+    view.latent = view.rope = rows.get();
+    view.out = out.floats();
+    const LaunchPlan plan = plan_attention(view, options.facts);
+    EXPECT_EQ(plan.cache_bytes_read, 2 * 50 * 656); // two tiles of four heads
+    expect_traffic(traffic(options, [&](Backend& b) { b.attend(view, workspace.get()); }), plan);
+}
+
+TEST(SimtTraffic, PagesMoveWhatThePlanSays) {
+    const EmulatedOptions options;
+    const auto backend = make_emulated_backend();
+    for (const std::int64_t width : {64, 128, 256, 320}) {
+        for (const std::int64_t heads : {2, 6}) {
+            AttentionView step = attention_view(heads, 2, width, 50);
+            step.slots = 4 * 16;
+            const Memory q(*backend,
+                           std::vector<std::byte>(static_cast<std::size_t>(heads * width * 2)));
+            const Memory k(
+                *backend, std::vector<std::byte>(static_cast<std::size_t>(4 * 2 * 16 * width * 2)));
+            const Memory table(*backend, std::vector<std::byte>(4 * 4)); // page 0 four times
+            const Memory out(*backend, heads * width * 4);
+            step.q = q.get();
+            step.k = step.v = k.get();
+            step.out = out.floats();
+            const PagedAttentionView view{step, static_cast<const std::int32_t*>(table.get()), 4,
+                                          16};
+            const Memory workspace(*backend, backend->workspace_bytes(view));
+            const LaunchPlan plan = plan_attention(view, options.facts);
+            const std::int64_t readers = width > kMaxPagedGroupWidth ? heads / 2 : 1;
+            EXPECT_EQ(plan.cache_bytes_read, readers * 2 * 50 * 2 * width * 2);
+            expect_traffic(traffic(options, [&](Backend& b) { b.attend(view, workspace.get()); }),
+                           plan);
+        }
+    }
+}
+
 TEST(SimtTraffic, QuantisingAppendsMoveWhatThePlanSays) {
     const EmulatedOptions options;
     const auto backend = make_emulated_backend();
@@ -189,11 +237,13 @@ TEST(SimtTraffic, QuantisingAppendsMoveWhatThePlanSays) {
         if (!can_store(format, Element::f16)) {
             continue;
         }
-        const Memory source(*backend, 2 * 33 * 3 * 64 * 2);
-        const Memory plane(*backend, 2 * 3 * 6 * stored_row_bytes(format, 64));
-        const AppendView view{source.get(), plane.get(), 2, 3, 64, 6, 5, 33, Element::f16, format};
+        const std::int64_t width = divides(format, 64) ? 64 : 128;
+        const Memory source(*backend, 2 * 33 * 3 * width * 2);
+        const Memory plane(*backend, 2 * 3 * 6 * stored_row_bytes(format, width));
+        const AppendView view{source.get(), plane.get(),  2,     3, width, 6, 5,
+                              33,           Element::f16, format};
         const simt::Stats counted = traffic(options, [&](Backend& b) { b.append(view); });
-        EXPECT_EQ(counted.bytes_written, 2 * 3 * 6 * stored_row_bytes(format, 64));
+        EXPECT_EQ(counted.bytes_written, 2 * 3 * 6 * stored_row_bytes(format, width));
         EXPECT_EQ(counted.bytes_written, plan_append(view, options.facts).bytes_written);
         EXPECT_EQ(counted.bytes_read, plan_append(view, options.facts).bytes_read);
     }
