@@ -22,8 +22,8 @@ struct BufferPlan {
     std::int64_t predicted = 0; ///< bytes, all sequences; 0 when core predicts no such component
     std::int64_t extent = 0;    ///< bytes kernels touch; 0 when the geometry has no such plane
     std::int64_t element_size = 2;
-    std::int64_t slack = 0; ///< of the extent: slots of last pages that no token has reached
     std::optional<Plane> plane;
+    std::int64_t slack = 0; ///< of the extent: slots of last pages that no token has reached
 };
 
 PlaneElements plane_elements(const VerifyRequest& request);
