@@ -229,8 +229,8 @@ std::string device_text(const Runs& runs) {
 std::string summary(const std::vector<MeasuredClaim>& claims, const Runs& runs) {
     const std::int64_t unmeasured = count(claims, not_measured);
     const std::int64_t refuted = count(claims, contradicted);
-    return std::to_string(claims.size()) + " claims, " + std::to_string(runs.size()) + " runs on " +
-           device_text(runs) + ": " +
+    return std::to_string(claims.size()) + " claims, " + std::to_string(runs.size()) +
+           (runs.size() == 1 ? " run on " : " runs on ") + device_text(runs) + ": " +
            std::to_string(static_cast<std::int64_t>(claims.size()) - unmeasured - refuted) +
            " measured as computed, " + std::to_string(refuted) + " measured otherwise, " +
            std::to_string(unmeasured) + " not measured";
@@ -325,9 +325,25 @@ int exit_code(const std::vector<MeasuredClaim>& claims) {
     return std::any_of(claims.begin(), claims.end(), left_open) ? impossible_here : answered;
 }
 
+/// Contexts and formats are the claims' own, and they need bytes that were used.
+void refuse_other_runs(const Options& options) {
+    const std::pair<bool, const char*> refused[] = {
+        {options.verify.depth != "use", "--depth"},
+        {options.verify.cartridge > Tokens(0), "--cartridge"},
+        {options.verify.page > 0, "--paged"},
+        {options.without_cache, "--baseline"},
+        {!options.record.empty(), "--record"}};
+    for (const auto& [given, name] : refused) {
+        if (given) {
+            throw Error(std::string(name) + ": expected a MODEL, found --claims");
+        }
+    }
+}
+
 } // namespace
 
 int verify_claims_command(const Options& options, Io& io) {
+    refuse_other_runs(options);
     const auto catalog = bundled_models();
     std::vector<ClaimResult> results;
     for (const Claim& claim : read_claims(claims_path(options.subject))) {

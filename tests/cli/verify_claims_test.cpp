@@ -72,7 +72,7 @@ TEST_F(VerifyClaims, MeasuredAsComputed) {
     EXPECT_EQ(ran.code, answered) << ran.err << ran.out;
     EXPECT_THAT(ran.out, HasSubstr("mine"));
     EXPECT_THAT(ran.out, HasSubstr("sum: not measured: nothing is kept per token"));
-    EXPECT_THAT(ran.out, HasSubstr("2 claims, 1 runs on cpu: stand-in: 1 measured as computed, "
+    EXPECT_THAT(ran.out, HasSubstr("2 claims, 1 run on cpu: stand-in: 1 measured as computed, "
                                    "0 measured otherwise, 1 not measured"));
     EXPECT_EQ(runs(), 1);
 }
@@ -126,6 +126,9 @@ TEST_F(VerifyClaims, AModelOrClaims) {
     expect_one_line_error(run_cli({"verify"}));
     expect_one_line_error(run_cli({"verify", "--claims", "/nonexistent/claims.json"}));
     expect_one_line_error(run_cli({"verify", "--claims", "seed", "gpt2"}));
+    expect_one_line_error(run_cli({"verify", "--claims", "--depth", "layout"}));
+    expect_one_line_error(run_cli({"verify", "--claims", "--paged", "16"}));
+    expect_one_line_error(run_cli({"verify", "--claims", "--record", "file"}));
 }
 
 } // namespace
