@@ -96,7 +96,7 @@ Tokens slope_context(const CacheSpec& spec) {
 
 /// The factors that make one stored unit into bytes: rows, then the row in its format.
 std::vector<Factor> unit_factors(const Component& component, const CacheFormats& formats) {
-    const NumericFormat& format = formats.of(component.format_class);
+    const NumericFormat& format = format_of(component, formats);
     const Bytes row = row_bytes(format, component.width);
     std::vector<Factor> factors;
     if (component.rows != 1) {
@@ -177,10 +177,16 @@ Bytes component_bytes(const Component& component, const CacheFormats& formats, T
     return Bytes(make_term(one, formats, units, "units").value().to_integer());
 }
 
+const NumericFormat& format_of(const Component& component, const CacheFormats& formats) {
+    const NumericFormat& format = formats.of(component.format_class);
+    const bool apart = component.role == Role::rope_key && !format.rope_format.empty();
+    return apart ? numeric_format(format.rope_format) : format;
+}
+
 std::optional<std::string> storage_problem(const CacheSpec& spec, const CacheFormats& formats) {
     for (const ComponentGroup& group : group_components(spec)) {
         const Component& component = group.component;
-        const NumericFormat& format = formats.of(component.format_class);
+        const NumericFormat& format = format_of(component, formats);
         if (!storable(format, component.width)) {
             return std::string(to_string(component.role)) + " of " +
                    std::string(to_string(group.component.kind)) + " layers (" +

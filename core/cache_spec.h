@@ -110,6 +110,10 @@ struct ComponentGroup {
 };
 std::vector<ComponentGroup> group_components(const CacheSpec& spec);
 
+/// The format a component is stored in: that of its class, but for a rotary key whose latent's
+/// format leaves it in another.
+const NumericFormat& format_of(const Component& component, const CacheFormats& formats);
+
 /// Bytes of one component of one layer, one sequence, at T tokens.
 Bytes component_bytes(const Component& component, const CacheFormats& formats, Tokens tokens);
 

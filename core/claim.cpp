@@ -94,14 +94,7 @@ std::optional<Ratio> layer_ratio(const Model& model) {
 
 /// The one window of all sliding layers.
 std::optional<Ratio> window(const Model& model) {
-    std::set<std::int64_t> windows;
-    for (const LayerPlan& layer : model.plan.layers) {
-        for (const LayerPart& part : layer.parts) {
-            if (const auto* dims = std::get_if<AttentionDims>(&part.dims); dims && dims->window) {
-                windows.insert(*dims->window);
-            }
-        }
-    }
+    const std::set<std::int64_t> windows = window_sizes(model.plan);
     return windows.size() == 1 ? std::optional(Ratio(*windows.begin())) : std::nullopt;
 }
 
@@ -304,7 +297,56 @@ std::vector<std::string> reading_texts(const std::vector<Reading>& readings) {
 
 // ---- words for the result -------------------------------------------------------------------
 
-std::string value_text(const Claim& claim, const std::optional<Ratio>& value) {
+std::string departure_text(const Reading& reading) {
+    std::vector<std::string> texts;
+    if (reading.other_model) {
+        texts.push_back(reading.model->plan.display_name);
+    }
+    if (reading.other_against) {
+        texts.push_back("against " + reading.against->plan.display_name);
+    }
+    if (!reading.format_note.empty()) {
+        texts.push_back(reading.format_note);
+    }
+    if (reading.growth_basis) {
+        texts.push_back("as growth once windows are full");
+    }
+    std::string all;
+    for (const std::string& text : texts) {
+        all += (all.empty() ? "" : ", ") + text;
+    }
+    return all.empty() ? "as written" : all;
+}
+
+std::optional<Ratio> value_or_nothing(const Claim& claim, const Reading& reading) {
+    try {
+        return measure(claim, reading);
+    } catch (const Error&) {
+        return std::nullopt; // rows that the format can not store
+    }
+}
+
+/// As written, and each reading that is not told from it by its unit alone.
+std::vector<ClaimBasis> bases_of(const Claim& claim, const Reading& as_written,
+                                 const std::vector<Reading>& readings) {
+    std::vector<ClaimBasis> bases;
+    const auto add = [&](const Reading& reading) {
+        const std::string text = departure_text(reading);
+        const bool known = std::any_of(bases.begin(), bases.end(),
+                                       [&](const ClaimBasis& basis) { return basis.text == text; });
+        if (!known) {
+            bases.push_back({reading.model, reading.against, reading.k_format, reading.v_format,
+                             reading.growth_basis, text, value_or_nothing(claim, reading)});
+        }
+    };
+    add(as_written);
+    std::for_each(readings.begin(), readings.end(), add);
+    return bases;
+}
+
+} // namespace
+
+std::string claim_value_text(const Claim& claim, const std::optional<Ratio>& value) {
     if (!value) {
         return claim.quantity == "fixed" ? "it grows" : "there is none";
     }
@@ -314,6 +356,20 @@ std::string value_text(const Claim& claim, const std::optional<Ratio>& value) {
     }
     return value->is_integer() ? format_integer(value->numerator()) : format_decimal(*value, 4);
 }
+
+std::set<std::int64_t> window_sizes(const ModelPlan& plan) {
+    std::set<std::int64_t> windows;
+    for (const LayerPlan& layer : plan.layers) {
+        for (const LayerPart& part : layer.parts) {
+            if (const auto* dims = std::get_if<AttentionDims>(&part.dims); dims && dims->window) {
+                windows.insert(*dims->window);
+            }
+        }
+    }
+    return windows;
+}
+
+namespace {
 
 std::string claimed_text(const Claim& claim) {
     if (claim.quantity == "fixed" && claim.value.empty()) {
@@ -354,7 +410,7 @@ std::vector<std::string> notes_for(const Claim& claim, const Model& model, bool 
 
 std::string computed_text(const Claim& claim, const Reading& as_written) {
     try {
-        return value_text(claim, measure(claim, as_written));
+        return claim_value_text(claim, measure(claim, as_written));
     } catch (const Error& error) {
         return error.what();
     }
@@ -384,6 +440,7 @@ ClaimResult check_claim(const Claim& claim, const std::vector<CatalogEntry>& cat
     result.claimed = claimed_text(claim);
     result.computed = computed_text(claim, as_written);
     result.notes = notes_for(claim, *as_written.model, readings.empty());
+    result.bases = bases_of(claim, as_written, readings);
     if (!readings.empty()) {
         const bool as_is = readings.front().cost() == 0;
         result.verdict = as_is ? ClaimVerdict::consistent : ClaimVerdict::only_if;

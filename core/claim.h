@@ -4,6 +4,9 @@
 
 #include "core/catalog.h"
 
+#include <cstdint>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +37,17 @@ enum class ClaimVerdict {
 };
 std::string_view to_string(ClaimVerdict verdict);
 
+/// What the quantity of a claim is taken from under one reading, and what it is there.
+struct ClaimBasis {
+    ModelPtr model;
+    ModelPtr against; ///< of ratio and at_most; null elsewhere
+    std::string k_format;
+    std::string v_format;
+    bool growth = false;        ///< as growth once windows are full
+    std::string text;           ///< "as written", or the departure: "GPT-2 XL, with K and V in f32"
+    std::optional<Ratio> value; ///< bytes or a pure number; nothing where the model has none
+};
+
 struct ClaimResult {
     Claim claim;
     ClaimVerdict verdict = ClaimVerdict::refuted;
@@ -41,6 +55,7 @@ struct ClaimResult {
     std::string computed;             ///< "36 KiB (36,864 B)", for the model as named
     std::vector<std::string> reading; ///< "true for GPT-2 XL only", "KB here means KiB"
     std::vector<std::string> notes;   ///< "GPT-2's context is 1,024"
+    std::vector<ClaimBasis> bases; ///< as written, then the readings with another model or format
 };
 
 /// Reads a claims file (a JSON array). Throws Error with file and pointer.
@@ -49,6 +64,10 @@ std::vector<Claim> read_claims(const std::string& path);
 bool needs_against(const Claim& claim);
 /// True when the claimed value is a number of bytes.
 bool counts_bytes(const Claim& claim);
+/// A value of the claim's quantity in words: "36 KiB (36,864 B)", "5", "it grows".
+std::string claim_value_text(const Claim& claim, const std::optional<Ratio>& value);
+/// The model's window sizes, ascending.
+std::set<std::int64_t> window_sizes(const ModelPlan& plan);
 /// Checks one claim; `catalog` holds the siblings that are tried when it fails as written. Throws
 /// Error when its model can not be read.
 ClaimResult check_claim(const Claim& claim, const std::vector<CatalogEntry>& catalog);

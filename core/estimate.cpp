@@ -157,7 +157,15 @@ ModelPtr apply_settings(const ModelPtr& model, const Settings& settings) {
         return model;
     }
     auto with_encoder = std::make_shared<Model>(*model);
-    with_encoder->spec = build_cache_spec(model->plan, settings.encoder_tokens);
+    for (LayerPlan& layer : with_encoder->plan.layers) {
+        for (LayerPart& part : layer.parts) {
+            auto* dims = std::get_if<AttentionDims>(&part.dims);
+            if (dims && part.kind == LayerKind::cross_attention && dims->encoder_tokens == 0) {
+                dims->encoder_tokens = settings.encoder_tokens.count();
+            }
+        }
+    }
+    with_encoder->spec = build_cache_spec(with_encoder->plan);
     return with_encoder;
 }
 

@@ -98,7 +98,8 @@ template <> struct Fields<AttentionDims> {
         {"key_width", &AttentionDims::key_width},
         {"value_width", &AttentionDims::value_width},
         {"index_width", &AttentionDims::index_width, 0},
-        {"encoder_tokens", &AttentionDims::encoder_tokens, 0}};
+        {"encoder_tokens", &AttentionDims::encoder_tokens, 0},
+        {"sinks", &AttentionDims::sinks, 0}};
 };
 template <> struct Fields<LatentDims> {
     static constexpr Field<LatentDims> list[] = {{"heads", &LatentDims::heads},

@@ -71,6 +71,7 @@ struct AttentionDims {
     std::optional<std::int64_t> window; ///< of sliding_attention; the chunk of chunked_attention
     std::int64_t index_width = 0;       ///< 0 where no index key is kept
     std::int64_t encoder_tokens = 0;    ///< of cross_attention: how many K and V rows there are
+    std::int64_t sinks = 0; ///< 1 where a learned logit per head joins the softmax; a weight
 };
 
 /// Latent [tokens][rank] and rotary key [tokens][rope_width], once for all heads.

@@ -22,6 +22,8 @@ constexpr NumericFormat formats[] = {
     {"int8", 1, 1, 0, "vLLM, LMDeploy", "static per-channel scale, outside the cache"},
     {"fp8_per_token_head", 1, 1, 4, "vLLM", "one fp32 scale per row of a head"},
     {"int8_per_token_head", 1, 1, 4, "vLLM", "one fp32 scale per row of a head"},
+    {"fp8_e4m3_128", 128, 132, 0, "FlashMLA, vLLM, SGLang",
+     "fp32 scale per 128; an MLA's rotary key stays bf16: 656 B for 512 + 64", "bf16"},
     {"q8_0", 32, 34, 0, "llama.cpp", ""},
     {"q8_1", 32, 36, 0, "llama.cpp", "not offered for caches"},
     {"q6_0", 32, 26, 0, "ik_llama.cpp", ""},

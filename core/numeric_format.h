@@ -13,6 +13,7 @@ namespace kvcaliper {
 
 /// elements_per_block elements take bytes_per_block bytes; each row takes row_side_bytes more
 /// (a scale per row). Sources: ggml block structs, vLLM cache layouts, MLX and Quanto groups.
+/// An MLA's rotary key is stored in rope_format instead, where that is not empty.
 struct NumericFormat {
     std::string_view name;
     std::int64_t elements_per_block;
@@ -20,6 +21,7 @@ struct NumericFormat {
     std::int64_t row_side_bytes;
     std::string_view used_by;
     std::string_view note;
+    std::string_view rope_format = "";
 };
 
 /// Every known format, most common first.

@@ -22,6 +22,9 @@ std::vector<std::int64_t> verify_contexts(const Model& model, Tokens context) {
             if (const auto* dims = std::get_if<AttentionDims>(&part.dims); dims && dims->window) {
                 add(*dims->window / 2);
                 add(*dims->window);
+                if (part.kind == LayerKind::chunked_attention) {
+                    add(*dims->window + 2); // steps on both sides of the boundary
+                }
             }
         }
     }
@@ -30,31 +33,53 @@ std::vector<std::int64_t> verify_contexts(const Model& model, Tokens context) {
 
 JsonValue verify_request(const Model& model, const Settings& settings,
                          const VerifyOptions& options) {
-    const CacheFormats formats = resolve_formats(settings, model.plan);
-    check_storable(model.spec, formats);
     if (options.steps < 1 || options.steps > 1000) {
         throw Error("--steps: expected 1 to 1000, found " + std::to_string(options.steps));
+    }
+    if (options.repeats < 1 || options.repeats > 1000) {
+        throw Error("--repeats: expected 1 to 1000, found " + std::to_string(options.repeats));
+    }
+    if (options.page < 0 || options.page % 4 != 0 || options.page > (1 << 20)) {
+        throw Error("--paged: expected a multiple of 4, found " + std::to_string(options.page));
     }
     if (settings.context.count() <= options.steps) {
         throw Error("--context: expected more tokens than decode steps (" +
                     std::to_string(options.steps) + "), found " +
                     std::to_string(settings.context.count()));
     }
-    JsonValue::Array contexts;
-    for (const std::int64_t context : verify_contexts(model, settings.context)) {
-        if (context > options.steps) {
-            contexts.push_back(context);
-        }
+    std::vector<std::int64_t> contexts = verify_contexts(model, settings.context);
+    std::erase_if(contexts, [&](std::int64_t context) { return context <= options.steps; });
+    return verify_request(model, settings, options, contexts);
+}
+
+JsonValue verify_request(const Model& model, const Settings& settings, const VerifyOptions& options,
+                         const std::vector<std::int64_t>& contexts) {
+    const CacheFormats formats = resolve_formats(settings, model.plan);
+    check_storable(model.spec, formats);
+    JsonValue::Array with_cartridge;
+    for (const std::int64_t context : contexts) {
+        with_cartridge.push_back(checked_add(context, options.cartridge.count()));
     }
     JsonValue json;
     json.set("schema", 1);
     json.set("config", to_json(model.plan));
     json.set("spec", to_json(model.spec));
-    json.set("contexts", std::move(contexts));
+    json.set("contexts", std::move(with_cartridge));
     json.set("sequences", settings.sequences);
     json.set("formats", to_json(formats));
     json.set("steps", options.steps);
     json.set("seed", options.seed);
+    json.set("repeats", options.repeats);
+    json.set("depth", options.depth);
+    if (options.cartridge > Tokens(0)) {
+        json.set("cartridge", options.cartridge.count());
+    }
+    if (options.page > 0) {
+        json.set("page", options.page);
+    }
+    if (options.baseline > Tokens(0)) {
+        json.set("baseline", options.baseline.count());
+    }
     json.set("backend", options.backend);
     return json;
 }

@@ -14,6 +14,11 @@ struct VerifyOptions {
     std::string backend = "auto"; ///< auto, cuda or cpu
     int steps = 4;                ///< decode steps at each context
     std::int64_t seed = 1;
+    int repeats = 3;           ///< timings of the last step of each context
+    std::string depth = "use"; ///< layout, device or use
+    Tokens cartridge{0};       ///< trained slots in front of every context
+    int page = 0;              ///< tokens per page of caches that grow; 0: in one piece
+    Tokens baseline{0};        ///< tokens that are also made without a cache
 };
 
 /// The contexts that are sampled for a wish of `context` tokens: a quarter, a half and all of it,
@@ -24,5 +29,8 @@ std::vector<std::int64_t> verify_contexts(const Model& model, Tokens context);
 /// that are none.
 JsonValue verify_request(const Model& model, const Settings& settings,
                          const VerifyOptions& options);
+/// The same at contexts of one's own, ascending; the cartridge is added to each.
+JsonValue verify_request(const Model& model, const Settings& settings, const VerifyOptions& options,
+                         const std::vector<std::int64_t>& contexts);
 
 } // namespace kvcaliper

@@ -46,10 +46,12 @@ class Backend {
     /// Scratch a step needs, allocated by the caller and passed to it. 0 when none.
     virtual std::int64_t workspace_bytes(const AttentionView& view) const = 0;
     virtual std::int64_t workspace_bytes(const LatentView& view) const = 0;
+    virtual std::int64_t workspace_bytes(const PagedAttentionView& view) const = 0;
 
     virtual void append(const AppendView& view) = 0;
     virtual void attend(const AttentionView& view, void* workspace) = 0;
     virtual void attend(const LatentView& view, void* workspace) = 0;
+    virtual void attend(const PagedAttentionView& view, void* workspace) = 0;
     virtual void step(const Mamba1View& view) = 0;
     virtual void step(const ConvView& view) = 0;
     virtual void step(const Mamba2View& view) = 0;

@@ -42,9 +42,11 @@ struct Step {
     float scale;
     Element element; ///< of the queries
     Format key_format, value_format;
+    const float* sinks = nullptr; ///< of the query heads of a sequence, or null
+    bool paged = false;
 
     bool decoded() const {
-        return key_format != format_of(element) || value_format != format_of(element);
+        return paged || key_format != format_of(element) || value_format != format_of(element);
     }
 };
 
@@ -73,7 +75,8 @@ Step step_of(const AttentionView& v) {
             v.scale,
             v.element,
             v.key_format,
-            v.value_format};
+            v.value_format,
+            v.sinks};
 }
 
 Step step_of(const LatentView& v) {
@@ -81,9 +84,17 @@ Step step_of(const LatentView& v) {
     require(v.valid > 0 && v.valid <= v.slots, "valid must be between 1 and slots");
     require(v.element != Element::f32, "no attention kernel for queries in f32");
     require_stored(v.format, v.rank);
-    require_stored(v.format, v.rope_width);
+    require_stored(rope_format(v.format), v.rope_width);
     return {v.sequences, 1,       v.heads, v.rank,    v.rope_width, v.rank,
             v.slots,     v.valid, v.scale, v.element, v.format,     v.format};
+}
+
+Step step_of(const PagedAttentionView& v) {
+    require(v.page > 0 && v.table_pages * v.page >= v.step.valid,
+            "the table must name a page for every valid slot");
+    Step step = step_of(v.step);
+    step.paged = true;
+    return step;
 }
 
 /// How a step is cut into tasks and where each keeps its floats in the workspace.
@@ -110,17 +121,18 @@ std::int64_t workspace_of(const Step& step) {
     return step.sequences * step.groups * cut.splits * cut.task_floats * 4;
 }
 
-/// The pieces of one (sequence, group), merged: out = Σ e^(m_i - m) o_i / Σ e^(m_i - m) l_i.
-void merge(const Step& step, const Cut& cut, const float* tasks, float* out) {
+/// The pieces of one (sequence, group), merged: out = Σ e^(m_i - m) o_i / Σ e^(m_i - m) l_i. A sink
+/// is a piece without an o, of weight e^(sink - m).
+void merge(const Step& step, const Cut& cut, const float* tasks, const float* sinks, float* out) {
     const std::int64_t stride = padded(step.value_width);
     for (std::int64_t h = 0; h < step.heads; ++h) {
         const auto maximum = [&](std::int64_t s) {
             return tasks[s * cut.task_floats + cut.scratch_floats + step.heads * stride + h];
         };
-        float top = -std::numeric_limits<float>::infinity();
+        float top = sinks ? sinks[h] : -std::numeric_limits<float>::infinity();
         for (std::int64_t s = 0; s < cut.splits; ++s)
             top = std::max(top, maximum(s));
-        float sum = 0;
+        float sum = sinks ? std::exp(sinks[h] - top) : 0;
         std::fill_n(out + h * step.value_width, step.value_width, 0.0f);
         for (std::int64_t s = 0; s < cut.splits; ++s) {
             const float* partial = tasks + s * cut.task_floats + cut.scratch_floats;
@@ -158,6 +170,17 @@ StoredRows rows_of(const void* planes, std::int64_t index, std::int64_t slots, s
             format};
 }
 
+/// The rows of one head in pages [pages][kv_heads][page][width], a sequence's pages in its part of
+/// the table.
+StoredRows paged_rows_of(const void* planes, const PagedAttentionView& v, std::int64_t piece,
+                         std::int64_t width, Format format) {
+    StoredRows rows = rows_of(planes, piece % v.step.kv_heads, v.page, width, format);
+    rows.pages = v.table + piece / v.step.kv_heads * v.table_pages;
+    rows.page_slots = v.page;
+    rows.page_bytes = v.step.kv_heads * v.page * rows.bytes;
+    return rows;
+}
+
 template <typename Rows>
 void run_step(const VectorKernels& kernels, const Step& step, void* workspace, float* out,
               const Rows& rows) {
@@ -170,7 +193,8 @@ void run_step(const VectorKernels& kernels, const Step& step, void* workspace, f
         kernels.attend(task);
     });
     const auto merge_piece = [&](std::int64_t piece) {
-        merge(step, cut, memory + piece * cut.splits * cut.task_floats,
+        const float* sinks = step.sinks ? step.sinks + piece % step.groups * step.heads : nullptr;
+        merge(step, cut, memory + piece * cut.splits * cut.task_floats, sinks,
               out + piece * step.heads * step.value_width);
     };
     parallel_for(pieces, merge_piece);
@@ -237,9 +261,14 @@ class CpuBackend final : public Backend {
         return workspace_of(step_of(view));
     }
 
+    std::int64_t workspace_bytes(const PagedAttentionView& view) const override {
+        return workspace_of(step_of(view));
+    }
+
     void append(const AppendView& view) override;
     void attend(const AttentionView& view, void* workspace) override;
     void attend(const LatentView& view, void* workspace) override;
+    void attend(const PagedAttentionView& view, void* workspace) override;
     void step(const Mamba1View& view) override {
         run_state_step(kernels_, view);
     }
@@ -305,8 +334,19 @@ void CpuBackend::attend(const LatentView& v, void* workspace) {
         task.parts[0] = {q_latent + sequence * v.heads * v.rank,
                          rows_of(v.latent, sequence, v.slots, v.rank, v.format)};
         task.parts[1] = {q_rope + sequence * v.heads * v.rope_width,
-                         rows_of(v.rope, sequence, v.slots, v.rope_width, v.format)};
+                         rows_of(v.rope, sequence, v.slots, v.rope_width, rope_format(v.format))};
         task.values = task.parts[0].keys;
+    });
+}
+
+void CpuBackend::attend(const PagedAttentionView& v, void* workspace) {
+    const AttentionView& a = v.step;
+    const Step step = step_of(v);
+    const auto* q = static_cast<const std::uint16_t*>(a.q);
+    run_step(kernels_, step, workspace, a.out, [&](std::int64_t piece, AttendTask& task) {
+        task.parts[0] = {q + piece * step.heads * a.key_width,
+                         paged_rows_of(a.k, v, piece, a.key_width, a.key_format)};
+        task.values = paged_rows_of(a.v, v, piece, a.value_width, a.value_format);
     });
 }
 

@@ -132,19 +132,35 @@ Block<HalfRows<bf16>> load_block(const AttendTask& task, const Scratch&, HalfRow
             count};
 }
 
+/// Rows made into floats, page by page where there are pages.
+void decode_slots(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out) {
+    if (rows.pages == nullptr)
+        return decode(rows, first, count, out);
+    for (std::int64_t done = 0; done < count;) {
+        const std::int64_t slot = first + done, place = slot % rows.page_slots;
+        const std::int64_t left = rows.page_slots - place;
+        const std::int64_t run = count - done < left ? count - done : left;
+        const StoredRows page{static_cast<const unsigned char*>(rows.first) +
+                                  rows.pages[slot / rows.page_slots] * rows.page_bytes,
+                              rows.width, rows.bytes, rows.format};
+        decode(page, place, run, out + done * padded(rows.width));
+        done += run;
+    }
+}
+
 /// Rows made into floats; the values of a latent cache are its keys.
 Block<FloatRows> load_block(const AttendTask& task, const Scratch& scratch, FloatRows,
                             std::int64_t first, std::int64_t count) {
     const StoredRows &keys = task.parts[0].keys, &ropes = task.parts[1].keys;
     float* rope = scratch.rows + token_block * padded(keys.width);
     float* values = rope + token_block * padded(ropes.width);
-    decode(keys, first, count, scratch.rows);
+    decode_slots(keys, first, count, scratch.rows);
     if (ropes.width > 0)
-        decode(ropes, first, count, rope);
+        decode_slots(ropes, first, count, rope);
     if (task.values.first == keys.first)
         values = scratch.rows;
     else
-        decode(task.values, first, count, values);
+        decode_slots(task.values, first, count, values);
     return {{scratch.rows, rope},      values, {padded(keys.width), padded(ropes.width)},
             padded(task.values.width), first,  count};
 }

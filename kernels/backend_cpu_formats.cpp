@@ -220,6 +220,21 @@ KV_INLINE Floats source_numbers(const EncodeTask& task, std::int64_t first, std:
     return task.element == Element::bf16 ? load_floats<true>(from) : load_floats<false>(from);
 }
 
+/// Blocks of 128 e4m3 with a scale each.
+void encode_scaled(const EncodeTask& task) {
+    constexpr std::int64_t numbers = 128;
+    auto* out = static_cast<unsigned char*>(task.out);
+    for (std::int64_t first = 0; first < task.width; first += numbers, out += numbers + 4) {
+        Floats size{};
+        for (std::int64_t i = 0; i < numbers; i += lanes)
+            size = maximum(magnitude_of(source_numbers(task, first + i, lanes)), size);
+        const float scale = largest(size) / 448.0f, by = inverse(scale);
+        for (std::int64_t i = 0; i < numbers; i += lanes)
+            store_as(out + i, to_fp8_e4m3(source_numbers(task, first + i, lanes) * by));
+        store_as(out + numbers, scale);
+    }
+}
+
 template <void (*encode_block)(const Numbers&, unsigned char*)>
 void encode_blocks(const EncodeTask& task, std::int64_t bytes) {
     auto* out = static_cast<unsigned char*>(task.out);
@@ -284,6 +299,15 @@ void decode_q4_1(const unsigned char* in, float* out) {
                    half_to_float(load_as<std::uint16_t>(in + 2)), out);
 }
 
+void decode_scaled(const StoredRows& rows, const unsigned char* in, float* out) {
+    constexpr std::int64_t numbers = 128;
+    for (std::int64_t first = 0; first < rows.width; first += numbers, in += numbers + 4) {
+        const float scale = load_as<float>(in + numbers);
+        for (std::int64_t i = 0; i < numbers; i += lanes)
+            store(out + first + i, from_fp8_e4m3(load_as<UnsignedBytes>(in + i)) * scale);
+    }
+}
+
 template <void (*decode_block)(const unsigned char*, float*)>
 void decode_blocks(const StoredRows& rows, std::int64_t bytes, const unsigned char* in,
                    float* out) {
@@ -338,6 +362,8 @@ void decode_row(const StoredRows& rows, const unsigned char* in, float* out) {
         return decode_blocks<decode_q5_0>(rows, 22, in, out);
     case Format::q4_1:
         return decode_blocks<decode_q4_1>(rows, 20, in, out);
+    case Format::fp8_e4m3_128:
+        return decode_scaled(rows, in, out);
     }
 }
 
@@ -353,6 +379,8 @@ void encode(const EncodeTask& task) {
         return encode_blocks<encode_q5_0>(task, 22);
     case Format::q4_1:
         return encode_blocks<encode_q4_1>(task, 20);
+    case Format::fp8_e4m3_128:
+        return encode_scaled(task);
     default:
         return encode_numbers(task);
     }

@@ -15,11 +15,13 @@ inline constexpr std::int64_t scratch_padding = 16;
 /// Tokens scored together before their values are added.
 inline constexpr std::int64_t token_block = 64;
 
-/// Rows of a plane, one per slot.
+/// Rows of a plane, one per slot: one after another, or in pages.
 struct StoredRows {
     const void* first;
     std::int64_t width, bytes; ///< of a row
     Format format;
+    const std::int32_t* pages = nullptr; ///< the page of each run of page_slots slots, or null
+    std::int64_t page_slots = 0, page_bytes = 0;
 };
 
 /// One factor of the score: keys[slot][width] against q[head][width].

@@ -163,12 +163,18 @@ class CudaBackend final : public Backend {
     std::int64_t workspace_bytes(const LatentView& view) const override {
         return plan_attention(view, site_.facts).workspace_bytes;
     }
+    std::int64_t workspace_bytes(const PagedAttentionView& view) const override {
+        return plan_attention(view, site_.facts).workspace_bytes;
+    }
 
     void append(const AppendView& view) override { run(view, site_); }
     void attend(const AttentionView& view, void* workspace) override {
         run(view, workspace, site_);
     }
     void attend(const LatentView& view, void* workspace) override { run(view, workspace, site_); }
+    void attend(const PagedAttentionView& view, void* workspace) override {
+        run(view, workspace, site_);
+    }
     void step(const Mamba1View& view) override { run(view, site_); }
     void step(const ConvView& view) override { run(view, site_); }
     void step(const Mamba2View& view) override { run(view, site_); }

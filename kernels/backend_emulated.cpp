@@ -68,12 +68,18 @@ class EmulatedBackend final : public Backend {
     std::int64_t workspace_bytes(const LatentView& view) const override {
         return plan_attention(view, options_.facts, options_.splits).workspace_bytes;
     }
+    std::int64_t workspace_bytes(const PagedAttentionView& view) const override {
+        return plan_attention(view, options_.facts, options_.splits).workspace_bytes;
+    }
 
     void append(const AppendView& view) override { run(view, site()); }
     void attend(const AttentionView& view, void* workspace) override {
         run(view, workspace, site());
     }
     void attend(const LatentView& view, void* workspace) override { run(view, workspace, site()); }
+    void attend(const PagedAttentionView& view, void* workspace) override {
+        run(view, workspace, site());
+    }
     void step(const Mamba1View& view) override { run(view, site()); }
     void step(const ConvView& view) override { run(view, site()); }
     void step(const Mamba2View& view) override { run(view, site()); }

@@ -2,6 +2,7 @@
 #include "kernels/context_run.h"
 
 #include "kernels/reference.h"
+#include "kernels/state_layout.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,19 +17,6 @@ std::int64_t device_tolerance(std::int64_t bytes) {
     return std::max<std::int64_t>(8 << 20, bytes / 100);
 }
 
-std::string bytes_text(std::int64_t bytes) {
-    return format_integer(bytes) + (bytes == 1 ? " byte" : " bytes");
-}
-
-/// A quant may look like a guard byte, the scale in front of it never does: writes end with a
-/// block.
-GuardHits whole_elements(GuardHits hits, const BufferPlan& plan) {
-    const std::int64_t end = plan.predicted + hits.after;
-    if (hits.after > 0)
-        hits.after += (plan.element_size - end % plan.element_size) % plan.element_size;
-    return hits;
-}
-
 /// Above this many multiply-adds the reference looks at the first and the last sequence only.
 constexpr std::int64_t reference_budget = 8'000'000'000;
 
@@ -41,8 +29,9 @@ ContextRun::ContextRun(const VerifyRequest& request, CountingAllocator& allocato
       group_of_part_(request.plan.layers.size()) {
     for (std::size_t i = 0; i < group_of_part_.size(); ++i)
         group_of_part_[i].resize(request.plan.layers[i].parts.size(), 0);
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-        const LayerGroup& group = groups[g].driver->group();
+    const std::vector<LayerGroup> shapes = layer_groups(request.plan);
+    for (std::size_t g = 0; g < shapes.size(); ++g) {
+        const LayerGroup& group = shapes[g];
         for (std::size_t i = 0; i < group.layers.size(); ++i)
             group_of_part_[static_cast<std::size_t>(group.layers[i])]
                           [static_cast<std::size_t>(group.parts[i])] = static_cast<int>(g);
@@ -64,14 +53,26 @@ ContextOutcome ContextRun::run(std::int64_t context, Findings& findings) {
     const MemorySample before = allocator_.backend().sample();
     allocate_buffers();
     measure_device(outcome, before);
-    fill_layers();
-    decode();
-    compare_outputs();
-    check_buffers(outcome, findings);
-    report_outputs(findings);
+    if (request_.depth == Depth::use)
+        use(outcome, findings);
+    else
+        check_layout(outcome, findings);
     finish_samples(outcome);
     buffers_.clear();
     return outcome;
+}
+
+void ContextRun::use(ContextOutcome& outcome, Findings& findings) {
+    const MemorySample before = allocator_.backend().sample();
+    fill_layers();
+    decode();
+    const MemorySample after = allocator_.backend().sample();
+    if (before.used_bytes && after.used_bytes)
+        outcome.memory.library = std::max<std::int64_t>(0, *after.used_bytes - *before.used_bytes);
+    compare_outputs();
+    check_buffers(outcome, findings);
+    check_cartridge(findings);
+    report_outputs(findings);
 }
 
 void ContextRun::check_cancelled() const {
@@ -99,6 +100,10 @@ void ContextRun::measure_device(ContextOutcome& outcome, const MemorySample& bef
     Sample total;
     total.context = context_;
     total.component = "total";
+    if (request_.depth == Depth::layout) {
+        outcome.samples.push_back(std::move(total));
+        return;
+    }
     std::int64_t expected = 0, rounded = 0;
     for (const Buffer& buffer : buffers_) {
         const std::int64_t bytes = guarded_bytes(buffer.plan.predicted, buffer.plan.extent);
@@ -134,7 +139,7 @@ int ContextRun::group_of(int layer, int part) const {
 LayerMemory ContextRun::memory_of(const LayerGroup& group, std::size_t member) const {
     LayerMemory memory;
     memory.layer = group.layers[member];
-    memory.shapes = layer_planes(group.plan, context_, plane_elements(request_.formats));
+    memory.shapes = layer_planes(group.plan, context_, plane_elements(request_));
     for (const Plane& shape : memory.shapes)
         for (const Buffer& buffer : buffers_)
             if (buffer.plan.layer == memory.layer && buffer.plan.part == group.parts[member] &&
@@ -153,6 +158,7 @@ void ContextRun::fill_layers() {
         }
     }
     allocator_.backend().synchronize();
+    remember_cartridge();
     if (hooks_.after_fill)
         for (const Buffer& buffer : buffers_)
             hooks_.after_fill(allocator_.backend(),
@@ -169,6 +175,15 @@ void ContextRun::decode() {
     }
 }
 
+/// What is timed: attention at the last step, again and again; a state, which every step moves on,
+/// at its last steps.
+void ContextRun::keep_timed(std::size_t group) {
+    std::vector<double>& seconds = outcomes_[group].seconds;
+    const auto repeats = static_cast<std::size_t>(request_.repeats);
+    if (seconds.size() > repeats)
+        seconds.erase(seconds.begin(), seconds.end() - request_.repeats);
+}
+
 /// Every layer takes the token; the layers that attend are timed together.
 void ContextRun::decode_step(std::int64_t position, bool compare, std::size_t group) {
     LayerDriver& driver = *groups_[group].driver;
@@ -178,9 +193,10 @@ void ContextRun::decode_step(std::int64_t position, bool compare, std::size_t gr
         driver.append(memory_of(driver.group(), i), position);
     }
     allocator_.backend().synchronize();
-    const double seconds = timed_run(group, position, compare);
-    double& best = outcomes_[group].seconds;
-    best = best == 0 ? seconds : std::min(best, seconds);
+    const bool again = position + 1 == context_ && !keeps_state(driver.group().plan.kind);
+    for (std::int64_t i = 0; i < (again ? request_.repeats : 1); ++i)
+        outcomes_[group].seconds.push_back(timed_run(group, position, compare));
+    keep_timed(group);
     if (!compare)
         return;
     outputs_[group].emplace_back();
@@ -241,126 +257,6 @@ void ContextRun::compare_outputs() {
         }
     }
     progress_();
-}
-
-Sample& ContextRun::sample_of(ContextOutcome& outcome, const BufferPlan& plan) {
-    const int shape = group_of(plan.layer, plan.part);
-    for (Sample& sample : outcome.samples)
-        if (sample.shape == shape && sample.kind == plan.kind && sample.component == plan.role)
-            return sample;
-    Sample sample;
-    sample.context = context_;
-    sample.kind = plan.kind;
-    sample.component = plan.role;
-    sample.shape = shape;
-    return *outcome.samples.insert(outcome.samples.end() - 1, sample); // the total stays last
-}
-
-void ContextRun::check_buffers(ContextOutcome& outcome, Findings& findings) {
-    int layer = -1;
-    for (Buffer& buffer : buffers_) {
-        check_cancelled();
-        const GuardHits hits = whole_elements(buffer.memory.guard_hits(), buffer.plan);
-        const std::int64_t untouched = buffer.memory.untouched_bytes(buffer.plan.element_size);
-        report(buffer, hits, untouched, findings);
-        Sample& sample = sample_of(outcome, buffer.plan);
-        sample.layers += 1;
-        sample.predicted += buffer.plan.predicted;
-        sample.requested += buffer.memory.bytes();
-        sample.used += buffer.memory.bytes() - untouched + hits.after;
-        const bool state = buffer.plan.role == to_string(Role::recurrent_state) ||
-                           buffer.plan.role == to_string(Role::conv_state);
-        (state ? outcome.memory.state : outcome.memory.cache) += buffer.memory.bytes();
-        if (buffer.plan.layer != layer &&
-            buffer.plan.layer < static_cast<int>(request_.plan.layers.size()))
-            progress_();
-        layer = buffer.plan.layer;
-    }
-    outcome.memory.workspace = allocator_.tag("workspace").live;
-    outcome.memory.io = allocator_.tag("io").live;
-    outcome.memory.guards = allocator_.guards().live;
-}
-
-/// How findings name a buffer: by its role, and by its part where the layer has several.
-std::string ContextRun::label(const BufferPlan& plan) const {
-    const auto layer = static_cast<std::size_t>(plan.layer);
-    const bool several =
-        layer < request_.plan.layers.size() && request_.plan.layers[layer].parts.size() > 1;
-    return several ? plan.kind + " " + plan.role : plan.role;
-}
-
-void ContextRun::report(Buffer& buffer, const GuardHits& hits, std::int64_t untouched,
-                        Findings& findings) {
-    const BufferPlan& plan = buffer.plan;
-    const auto add = [&](const char* what, const std::string& text) {
-        findings.add(context_, plan.layer, label(plan), what, text);
-    };
-    if (hits.after > 0)
-        add("after", "kernel wrote " + bytes_text(hits.after) + " past the predicted " +
-                         bytes_text(plan.predicted));
-    if (hits.before > 0)
-        add("before", "kernel wrote " + bytes_text(hits.before) + " in front of the buffer");
-    if (untouched > 0)
-        add("untouched", bytes_text(untouched) + " of the predicted " + bytes_text(plan.predicted) +
-                             " were never touched");
-    if (buffer.memory.bytes() != plan.predicted)
-        add("count", bytes_text(buffer.memory.bytes()) + " requested, " +
-                         bytes_text(plan.predicted) + " predicted");
-}
-
-void ContextRun::report_outputs(Findings& findings) const {
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-        const LayerDriver& driver = *groups_[g].driver;
-        if (outcomes_[g].max_error <= driver.bound())
-            continue;
-        char text[120];
-        std::snprintf(text, sizeof text, "relative error %.2g of the worst head exceeds %.2g",
-                      outcomes_[g].max_error, driver.bound());
-        findings.add(context_, driver.representative(),
-                     std::string(to_string(driver.group().plan.kind)) + " output", "output", text);
-    }
-}
-
-/// Time, cost and error of one group, as a row of its own and in the samples of its components.
-void ContextRun::finish_group(ContextOutcome& outcome, int group) const {
-    const auto g = static_cast<std::size_t>(group);
-    const LayerDriver& driver = *groups_[g].driver;
-    const LayerPart& layer = driver.group().plan;
-    const PlaneElements elements = plane_elements(request_.formats);
-    const auto layers = static_cast<std::int64_t>(driver.group().layers.size());
-    const std::int64_t attended = groups_[g].all_layers ? layers : 1;
-    const StepCost cost = step_cost(layer, context_, elements, request_.sequences);
-    outcome.kernels.push_back({context_, std::string(to_string(layer.kind)), layers, attended,
-                               outcomes_[g].seconds, cost.bytes_read * attended,
-                               cost.flops * attended, std::nullopt, outcomes_[g].max_error,
-                               driver.bound()});
-    const auto planes = layer_planes(layer, context_, elements);
-    const auto costs = step_costs(layer, context_, elements, request_.sequences);
-    for (std::size_t i = 0; i < planes.size(); ++i)
-        for (Sample& sample : outcome.samples)
-            if (sample.shape == group && sample.component == planes[i].role) {
-                sample.seconds = outcomes_[g].seconds;
-                sample.bytes_read = costs[i].bytes_read * attended;
-                sample.flops = costs[i].flops * attended;
-                sample.max_error = outcomes_[g].max_error;
-                sample.bound = driver.bound();
-                sample.quantisation_error = driver.quantisation_error(i);
-            }
-}
-
-void ContextRun::finish_samples(ContextOutcome& outcome) const {
-    for (std::size_t g = 0; g < groups_.size(); ++g)
-        finish_group(outcome, static_cast<int>(g));
-    Sample& total = outcome.samples.back();
-    total.layers = static_cast<std::int64_t>(request_.plan.layers.size());
-    for (std::size_t i = 0; i + 1 < outcome.samples.size(); ++i) {
-        const Sample& sample = outcome.samples[i];
-        total.predicted += sample.predicted;
-        total.requested += sample.requested;
-        total.used += sample.used;
-        total.bytes_read += sample.bytes_read;
-        total.flops += sample.flops;
-    }
 }
 
 } // namespace kvcaliper::kernels

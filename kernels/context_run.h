@@ -44,7 +44,7 @@ class ContextRun {
         GuardedBuffer memory;
     };
     struct GroupOutcome {
-        double seconds = 0;
+        std::vector<double> seconds; ///< of the steps that are timed
         double max_error = 0;
     };
 
@@ -53,13 +53,23 @@ class ContextRun {
     LayerMemory memory_of(const LayerGroup& group, std::size_t member) const;
     int group_of(int layer, int part) const;
     std::string label(const BufferPlan& plan) const;
+    void use(ContextOutcome& outcome, Findings& findings);
+    std::uint64_t cartridge_sum(const Buffer& buffer) const;
+    bool has_cartridge(const BufferPlan& plan) const;
+    void remember_cartridge();
+    void check_cartridge(Findings& findings);
+    void check_layout(ContextOutcome& outcome, Findings& findings);
+    void count(ContextOutcome& outcome, const Buffer& buffer);
     void fill_layers();
     void decode();
+    void keep_timed(std::size_t group);
     void decode_step(std::int64_t position, bool compare, std::size_t group);
     double timed_run(std::size_t group, std::int64_t position, bool poison);
     void compare_outputs();
     void check_buffers(ContextOutcome& outcome, Findings& findings);
     void report(Buffer& buffer, const GuardHits& hits, std::int64_t untouched, Findings& findings);
+    void add(Findings& findings, const BufferPlan& plan, const char* what,
+             const std::string& text) const;
     void report_outputs(Findings& findings) const;
     Sample& sample_of(ContextOutcome& outcome, const BufferPlan& plan);
     void finish_samples(ContextOutcome& outcome) const;
@@ -74,6 +84,7 @@ class ContextRun {
     const std::function<void()>& progress_;
     std::int64_t context_ = 0;
     std::vector<Buffer> buffers_;
+    std::vector<std::uint64_t> cartridge_sums_; ///< of each buffer when it had been filled
     std::vector<GroupOutcome> outcomes_;
     std::vector<std::vector<int>> group_of_part_; ///< [layer][part]
     /// Outputs of the representative: [group][compared step][checked sequence].

@@ -39,6 +39,10 @@ std::vector<std::string> Findings::lines(std::size_t most) const {
     return lines;
 }
 
+std::string bytes_text(std::int64_t bytes) {
+    return format_integer(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
 std::string layer_ranges(const std::vector<int>& ascending) {
     std::string text = ascending.size() == 1 ? "layer " : "layers ";
     for (std::size_t i = 0; i < ascending.size();) {

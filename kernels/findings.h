@@ -32,6 +32,8 @@ class Findings {
     std::set<std::tuple<int, std::string, std::string>> seen_;
 };
 
+/// "1 byte", "4,096 bytes".
+std::string bytes_text(std::int64_t bytes);
 /// "layer 3", "layers 0-47", "layers 0-4, 6-10".
 std::string layer_ranges(const std::vector<int>& ascending);
 

@@ -26,13 +26,15 @@ constexpr std::int64_t element_bytes(Element element) {
 ///   q4_0: f16 d, 16 bytes;             value = (q - 8) · d, d = x of max|x| / -8
 ///   q5_0: f16 d, 32 high bits, 16 bytes; value = (q - 16) · d, d = x of max|x| / -16
 ///   q4_1: f16 d, f16 m, 16 bytes;      value = q · d + m,   d = (max x - min x) / 15, m = min x
+///   fp8_e4m3_128: 128 e4m3, f32 d;       value = q · d,       d = max|x| / 448
 /// Byte j of the 16 holds quant j in its lower and quant j + 16 in its upper half. fp8_e4m3 has no
-/// block: its scale is one per tensor, lies outside the cache and is 1 here.
-enum class Format : std::int32_t { f16, bf16, f32, fp8_e4m3, q8_0, q4_0, q5_0, q4_1 };
+/// block: its scale is one per tensor, lies outside the cache and is 1 here. Beside a latent in
+/// fp8_e4m3_128 the rotary key stays bf16: 4 · 132 + 64 · 2 = 656 bytes per token of DeepSeek-V3.
+enum class Format : std::int32_t { f16, bf16, f32, fp8_e4m3, q8_0, q4_0, q5_0, q4_1, fp8_e4m3_128 };
 
 inline constexpr Format cache_formats[] = {Format::f16,      Format::bf16, Format::f32,
                                            Format::fp8_e4m3, Format::q8_0, Format::q4_0,
-                                           Format::q5_0,     Format::q4_1};
+                                           Format::q5_0,     Format::q4_1, Format::fp8_e4m3_128};
 
 struct FormatBlock {
     std::int64_t elements, bytes;
@@ -55,6 +57,8 @@ KVCALIPER_ANYWHERE FormatBlock block_of(Format format) {
         return {32, 2 + 4 + 16};
     case Format::q4_1:
         return {32, 2 + 2 + 16};
+    case Format::fp8_e4m3_128:
+        return {128, 128 + 4};
     }
     return {1, 1};
 }
@@ -65,9 +69,14 @@ KVCALIPER_ANYWHERE Format format_of(Element element) {
 }
 
 constexpr const char* name_of(Format format) {
-    constexpr const char* names[] = {"f16",  "bf16", "f32",  "fp8_e4m3",
-                                     "q8_0", "q4_0", "q5_0", "q4_1"};
+    constexpr const char* names[] = {"f16",  "bf16", "f32",  "fp8_e4m3",    "q8_0",
+                                     "q4_0", "q5_0", "q4_1", "fp8_e4m3_128"};
     return names[static_cast<int>(format)];
+}
+
+/// What the rotary key of a latent cache is stored as beside a latent of that format.
+KVCALIPER_ANYWHERE Format rope_format(Format format) {
+    return format == Format::fp8_e4m3_128 ? Format::bf16 : format;
 }
 
 /// True when a row of so many elements divides into whole blocks.

@@ -27,6 +27,8 @@ enum class Purpose : std::uint32_t {
     conv_bias,
     delta_gate,
     delta_beta,
+    sink,
+    page,
 };
 
 struct StreamId {

@@ -9,14 +9,20 @@ namespace kvcaliper::kernels {
 namespace {
 
 std::vector<Plane> planes_of(const AttentionDims& d, std::int64_t tokens, const PlaneElements& e) {
-    const std::int64_t slots = d.window ? std::min(tokens, *d.window) : tokens;
+    const std::int64_t whole = e.page > 0 ? (tokens + e.page - 1) / e.page * e.page : tokens;
+    const std::int64_t slots = d.window ? std::min(tokens, *d.window) : whole;
     return {{"key", d.kv_heads, slots, d.key_width, e.key, e.key_format},
             {"value", d.kv_heads, slots, d.value_width, e.value, e.value_format}};
 }
 
+std::vector<Plane> cross_planes(const AttentionDims& d, const PlaneElements& e) {
+    return {{"cross_key", d.kv_heads, d.encoder_tokens, d.key_width, e.key, e.key_format},
+            {"cross_value", d.kv_heads, d.encoder_tokens, d.value_width, e.value, e.value_format}};
+}
+
 std::vector<Plane> planes_of(const LatentDims& d, std::int64_t tokens, const PlaneElements& e) {
     return {{"latent", 1, tokens, d.rank, e.key, e.key_format},
-            {"rope_key", 1, tokens, d.rope_width, e.key, e.key_format}};
+            {"rope_key", 1, tokens, d.rope_width, e.key, rope_format(e.key_format)}};
 }
 
 /// A convolution of one column remembers nothing, so it has no plane.
@@ -64,6 +70,18 @@ std::optional<Format> cache_format(std::string_view name) {
     return std::nullopt;
 }
 
+std::int64_t visible_tokens(const LayerPart& layer, std::int64_t tokens) {
+    const auto* dims = std::get_if<AttentionDims>(&layer.dims);
+    if (dims == nullptr)
+        return tokens;
+    if (layer.kind == LayerKind::cross_attention)
+        return dims->encoder_tokens;
+    if (!dims->window)
+        return tokens;
+    return layer.kind == LayerKind::chunked_attention ? (tokens - 1) % *dims->window + 1
+                                                      : std::min(tokens, *dims->window);
+}
+
 std::int64_t extent_bytes(const Plane& plane, std::int64_t sequences) {
     const std::int64_t rows = checked_multiply(sequences, plane.rows);
     const FormatBlock block = block_of(plane.format);
@@ -74,6 +92,8 @@ std::int64_t extent_bytes(const Plane& plane, std::int64_t sequences) {
 
 std::vector<Plane> layer_planes(const LayerPart& layer, std::int64_t tokens,
                                 const PlaneElements& elements) {
+    if (layer.kind == LayerKind::cross_attention)
+        return cross_planes(std::get<AttentionDims>(layer.dims), elements);
     return std::visit([&](const auto& dims) { return planes_of(dims, tokens, elements); },
                       layer.dims);
 }

@@ -22,6 +22,7 @@ struct PlaneElements {
     Element state = Element::f32;
     Format key_format = format_of(key);
     Format value_format = format_of(value);
+    std::int64_t page = 0; ///< tokens per page of caches that grow; 0: they lie in one piece
 };
 
 /// The cache format of that name, where kernels have it.
@@ -30,13 +31,17 @@ std::optional<Format> cache_format(std::string_view name);
 /// One tensor of one layer and sequence: [rows][slots][width].
 struct Plane {
     std::string_view
-        role; ///< "key", "value", "latent", "rope_key", "conv_state", "recurrent_state"
+        role; ///< "key", "value", "cross_key", "cross_value", "latent", "rope_key", "conv_state", …
     std::int64_t rows = 0;
     std::int64_t slots = 0;
     std::int64_t width = 0;
     Element element = Element::bf16; ///< of what is written to it
     Format format = format_of(element);
 };
+
+/// Tokens that the query of the last of `tokens` tokens sees: all, those of the window, those since
+/// the chunk boundary, or the encoder's.
+std::int64_t visible_tokens(const LayerPart& layer, std::int64_t tokens);
 
 /// Bytes the kernels may touch in a plane of so many sequences. Throws Error on overflow.
 std::int64_t extent_bytes(const Plane& plane, std::int64_t sequences);

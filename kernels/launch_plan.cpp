@@ -63,6 +63,7 @@ struct SplitStep {
     std::int64_t sequences, kv_heads, valid;
     AttentionKind kind;
     std::int64_t row_bytes; ///< cache bytes read per slot and kv head
+    bool sinks = false;
 };
 
 /// What the lanes load of a row: each its own quant, and all of them what they share.
@@ -75,6 +76,8 @@ std::int64_t row_load_bytes(Format format, std::int64_t width) {
         return width * (1 + 2 + 1);
     case Format::q4_1:
         return width * (1 + 2 + 2);
+    case Format::fp8_e4m3_128:
+        return width * (1 + 4);
     default:
         return stored_row_bytes(format, width);
     }
@@ -110,8 +113,11 @@ void shape_splits(LaunchPlan& plan, const SplitStep& step, const DeviceFacts& fa
 /// Bytes of one slot's rows with every lane's loads counted.
 std::int64_t load_bytes(const LaunchPlan& plan, const AttentionKind& kind) {
     const auto bytes = plan.core == Core::matrix ? tile_row_load_bytes : row_load_bytes;
-    return bytes(kind.key_format, kind.key_width) +
-           (kind.shared_values ? 0 : bytes(kind.value_format, kind.value_width));
+    if (kind.shared_values) {
+        return bytes(kind.key_format, kind.key_width - kind.rope_width) +
+               bytes(rope_format(kind.key_format), kind.rope_width);
+    }
+    return bytes(kind.key_format, kind.key_width) + bytes(kind.value_format, kind.value_width);
 }
 
 void count_split_traffic(LaunchPlan& plan, const SplitStep& step) {
@@ -125,7 +131,9 @@ void count_split_traffic(LaunchPlan& plan, const SplitStep& step) {
     const std::int64_t rows = step.sequences * step.kv_heads * plan.shape.head_tiles * step.valid;
     plan.workspace_bytes = partials;
     plan.cache_bytes_read = rows * step.row_bytes;
-    plan.bytes_read = rows * load_bytes(plan, step.kind) + queries + partials;
+    // Every thread of a merging block loads its head's sink.
+    const std::int64_t sinks = step.sinks ? heads * kBlockThreads * kFloat : 0;
+    plan.bytes_read = rows * load_bytes(plan, step.kind) + queries + partials + sinks;
     plan.bytes_written = partials + heads * step.kind.value_width * kFloat;
     plan.flops = 2 * heads * step.valid * (step.kind.key_width + step.kind.value_width);
 }
@@ -282,8 +290,43 @@ LaunchPlan plan_attention(const AttentionView& view, const DeviceFacts& facts,
                              view.value_format};
     const std::int64_t row_bytes = stored_row_bytes(view.key_format, view.key_width) +
                                    stored_row_bytes(view.value_format, view.value_width);
-    return plan_split(plan, {view.sequences, view.kv_heads, view.valid, kind, row_bytes}, facts,
+    return plan_split(plan, {view.sequences, view.kv_heads, view.valid, kind, row_bytes, view.sinks != nullptr}, facts,
                       splits);
+}
+
+/// Pages are read by the kernel of one or two query heads alone, whatever the device.
+LaunchPlan plan_attention(const PagedAttentionView& view, const DeviceFacts& device,
+                          std::int64_t splits) {
+    DeviceFacts facts = device;
+    facts.compute_capability = 0;
+    const std::string limits = first_refusal(std::array{
+        Limit{"page", view.page, kPageStep, kAny},
+        Limit{"table_pages", view.table_pages, divide_up(view.step.valid, view.page), kAny},
+    });
+    if (!limits.empty()) {
+        return refused(limits);
+    }
+    if (view.page % kPageStep != 0) {
+        return refused("expected page to be a multiple of " + std::to_string(kPageStep) +
+                       ", found " + std::to_string(view.page));
+    }
+    LaunchPlan plan = plan_attention(view.step, facts, splits);
+    if (plan.possible() && plan.columns * kWarpLanes > kMaxPagedGroupWidth) {
+        AttentionView single = view.step; // every query head for itself
+        single.kv_heads = single.heads;
+        plan = plan_attention(single, facts, splits);
+    }
+    if (!plan.possible()) {
+        return plan;
+    }
+    SplitShape& shape = plan.shape;
+    shape.tokens_per_split = divide_up(shape.tokens_per_split, view.page) * view.page;
+    plan.plain = false;
+    // Every lane of a warp loads the number of the page that its chunk lies in.
+    const std::int64_t chunks = divide_up(view.step.valid, paged_chunk(plan.columns, plan.heads));
+    plan.bytes_read += plan.grid / shape.splits * chunks * kWarpLanes *
+                       static_cast<std::int64_t>(sizeof(std::int32_t));
+    return plan;
 }
 
 LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts, std::int64_t splits) {
@@ -302,8 +345,9 @@ LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts, std:
     if (!plan.possible()) {
         return plan;
     }
-    for (const std::string& reason : {row_refusal(view.format, view.rank, "rank"),
-                                      row_refusal(view.format, view.rope_width, "rope_width")}) {
+    for (const std::string& reason :
+         {row_refusal(view.format, view.rank, "rank"),
+          row_refusal(rope_format(view.format), view.rope_width, "rope_width")}) {
         if (!reason.empty()) {
             return refused(reason);
         }
@@ -313,7 +357,9 @@ LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts, std:
     const AttentionKind kind{view.heads, width,        view.rank,   view.rope_width,
                              true,       view.element, view.format, view.format};
     return plan_split(plan,
-                      {view.sequences, 1, view.valid, kind, stored_row_bytes(view.format, width)},
+                      {view.sequences, 1, view.valid, kind,
+                       stored_row_bytes(view.format, view.rank) +
+                           stored_row_bytes(rope_format(view.format), view.rope_width)},
                       facts, splits);
 }
 

@@ -57,6 +57,9 @@ LaunchPlan plan_attention(const AttentionView& view, const DeviceFacts& facts,
                           std::int64_t splits = 0);
 LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts,
                           std::int64_t splits = 0);
+/// A split begins with a page.
+LaunchPlan plan_attention(const PagedAttentionView& view, const DeviceFacts& facts,
+                          std::int64_t splits = 0);
 
 LaunchPlan plan_step(const Mamba1View& view, const DeviceFacts& facts);
 LaunchPlan plan_step(const ConvView& view, const DeviceFacts& facts);

@@ -20,6 +20,17 @@ inline constexpr unsigned kRopeColumns = 2;
 inline constexpr std::int64_t kMaxLatentRank = kLatentColumns * kWarpLanes;
 inline constexpr std::int64_t kMaxRopeWidth = kRopeColumns * kWarpLanes;
 
+/// Most slots that a warp takes at once: a page must hold a whole number of these.
+inline constexpr std::int64_t kPageStep = 4;
+
+/// Widest rows of a page that several query heads share.
+inline constexpr std::int64_t kMaxPagedGroupWidth = 256;
+
+/// Slots that a warp takes at once from a page: as many as fit into registers.
+constexpr unsigned paged_chunk(unsigned columns, unsigned heads) {
+    return columns == 16 || columns * heads > 16 ? 2 : kPageStep;
+}
+
 /// Query heads that one block scores against each row it loads.
 inline constexpr unsigned kGroupedHeads = 4;
 
@@ -38,6 +49,9 @@ inline constexpr double kStateBound = 2e-6;
 // to 16 in the sum of two bf16 numbers; quantised rows are rounded to f16 too.
 inline constexpr double kF16WeightBound = 1e-3;
 inline constexpr double kBf16WeightBound = 5e-5;
+
+/// Scores are in powers of two: logits times log2(e).
+inline constexpr float kLog2E = 1.44269504088896341f;
 
 /// A partial result of one split has the unnormalised sums of an output row, then the largest score
 /// (in powers of two), then the sum of weights.

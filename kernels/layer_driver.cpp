@@ -9,8 +9,7 @@ namespace kvcaliper::kernels {
 
 LayerDriver::LayerDriver(Backend& backend, const VerifyRequest& request, const LayerGroup& group,
                          const std::atomic<bool>* cancel)
-    : backend_(backend), request_(request), group_(group),
-      elements_(plane_elements(request.formats)),
+    : backend_(backend), request_(request), group_(group), elements_(plane_elements(request)),
       io_plan_(io_plan(group.plan, elements_, request.sequences)), cancel_(cancel) {}
 
 void LayerDriver::allocate(CountingAllocator& allocator) {
@@ -66,6 +65,8 @@ std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyReq
     switch (group.plan.kind) {
     case LayerKind::full_attention:
     case LayerKind::sliding_attention:
+    case LayerKind::chunked_attention:
+    case LayerKind::cross_attention:
         return make_attention_driver(backend, request, group, cancel);
     case LayerKind::mla:
         return make_latent_driver(backend, request, group, cancel);
@@ -80,8 +81,6 @@ std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyReq
         return make_delta_driver(backend, request, group, cancel);
     case LayerKind::short_conv:
         return make_short_conv_driver(backend, request, group, cancel);
-    case LayerKind::chunked_attention:
-    case LayerKind::cross_attention:
     case LayerKind::compressed_attention:
     case LayerKind::rglru:
     case LayerKind::rwkv4:

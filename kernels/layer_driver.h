@@ -48,6 +48,10 @@ class LayerDriver {
     /// Makes the inputs that all layers of the group share in the step of that token.
     virtual void begin_step(std::int64_t position) = 0;
     virtual void append(const LayerMemory& memory, std::int64_t position) = 0;
+    /// For kinds that append rows: makes those of the representative's tokens 0 … tokens - 1, one
+    /// sequence, resident, so that append_kept() does nothing but store them.
+    virtual void keep_rows(CountingAllocator&, std::int64_t) {}
+    virtual void append_kept(const LayerMemory&, std::int64_t, std::int64_t) {}
     /// Attends, or advances the state.
     virtual void run(const LayerMemory& memory, std::int64_t position) = 0;
 

@@ -18,7 +18,8 @@ Element element_of(const NumericFormat& format) {
 /// What rows come in before they are stored so: f16, because it holds the generator's numbers
 /// exactly.
 Element source_of(Format format) {
-    return format == Format::bf16 ? Element::bf16 : Element::f16;
+    const bool stays = rope_format(format) == Format::bf16;
+    return stays ? Element::bf16 : Element::f16;
 }
 
 Format format_of(const NumericFormat& format) {
@@ -57,11 +58,14 @@ void add_layer(std::vector<BufferPlan>& buffers, const VerifyRequest& request, s
     const std::vector<Component> components = layer < request.spec.layers.size()
                                                   ? request.spec.layers[layer].components
                                                   : std::vector<Component>{};
-    std::vector<PartPlane> planes = part_planes(plan, tokens, plane_elements(request.formats));
+    std::vector<PartPlane> planes = part_planes(plan, tokens, plane_elements(request));
     const auto index = static_cast<int>(layer);
     for (const Component& component : components) {
         const std::string role(to_string(component.role));
-        const Bytes bytes = component_bytes(component, request.formats, Tokens(tokens));
+        const bool in_pages = request.page > 0 && component.units.kind == Units::Kind::tokens;
+        const std::int64_t stored =
+            in_pages ? (tokens + request.page - 1) / request.page * request.page : tokens;
+        const Bytes bytes = component_bytes(component, request.formats, Tokens(stored));
         const int part = part_of(plan, component.kind);
         const LayerKind kind =
             part < 0 ? component.kind : plan.parts[static_cast<std::size_t>(part)].kind;
@@ -107,6 +111,7 @@ IoPlan io_of(const AttentionDims& d, const PlaneElements& e, std::int64_t n) {
     io.append = io.append_tokens * token;
     io.query = checked_multiply(n, d.heads * d.key_width * element_bytes(e.key));
     io.out = checked_multiply(n, d.heads * d.value_width * 4);
+    io.sinks = d.sinks > 0 ? d.heads * 4 : 0;
     return io;
 }
 
@@ -142,14 +147,16 @@ template <typename Dims> IoPlan io_of(const Dims&, const PlaneElements&, std::in
 
 } // namespace
 
-PlaneElements plane_elements(const CacheFormats& formats) {
+PlaneElements plane_elements(const VerifyRequest& request) {
+    const CacheFormats& formats = request.formats;
     const Format key = format_of(*formats.k), value = format_of(*formats.v);
     return {source_of(key),
             source_of(value),
             element_of(*formats.conv),
             element_of(*formats.state),
             key,
-            value};
+            value,
+            request.page};
 }
 
 std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t tokens) {
@@ -161,6 +168,8 @@ std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t 
         if (buffer.plane) {
             buffer.extent = extent_bytes(*buffer.plane, request.sequences);
             buffer.element_size = block_of(buffer.plane->format).bytes;
+            if (request.page > 0 && buffer.plane->slots > tokens)
+                buffer.slack = buffer.extent / buffer.plane->slots * (buffer.plane->slots - tokens);
         }
     return buffers;
 }
@@ -187,10 +196,13 @@ std::vector<StepCost> step_costs(const LayerPart& layer, std::int64_t tokens,
     if (convolves_first(layer.kind))
         return state_step_costs(layer, elements, sequences);
     std::vector<StepCost> costs;
-    for (const Plane& plane : layer_planes(layer, tokens, elements))
+    const std::vector<Plane> planes = layer_planes(layer, tokens, elements);
+    for (const Plane& plane : planes)
         costs.push_back({extent_bytes(plane, sequences), 0});
-    const std::int64_t slots = layer_planes(layer, tokens, elements).front().slots;
+    const std::int64_t slots = visible_tokens(layer, tokens);
     if (const auto* d = std::get_if<AttentionDims>(&layer.dims)) {
+        for (StepCost& cost : costs) // of a chunk, only what has been filled
+            cost.bytes_read = cost.bytes_read / planes.front().slots * slots;
         costs[0].flops = 2 * sequences * d->heads * slots * d->key_width;
         costs[1].flops = 2 * sequences * d->heads * slots * d->value_width;
     } else if (const auto* latent = std::get_if<LatentDims>(&layer.dims)) {
@@ -217,7 +229,7 @@ StepCost step_cost(const LayerPart& layer, std::int64_t tokens, const PlaneEleme
 }
 
 std::int64_t IoPlan::total() const {
-    return append + query + query_rope + out + step + b + c + mixed + a + d + weight + bias;
+    return append + query + query_rope + sinks + out + step + b + c + mixed + a + d + weight + bias;
 }
 
 IoPlan io_plan(const LayerPart& layer, const PlaneElements& elements, std::int64_t sequences) {

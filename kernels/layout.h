@@ -23,9 +23,10 @@ struct BufferPlan {
     std::int64_t extent = 0;    ///< bytes kernels touch; 0 when the geometry has no such plane
     std::int64_t element_size = 2;
     std::optional<Plane> plane;
+    std::int64_t slack = 0; ///< of the extent: slots of last pages that no token has reached
 };
 
-PlaneElements plane_elements(const CacheFormats& formats);
+PlaneElements plane_elements(const VerifyRequest& request);
 
 /// Every buffer of every layer at that many tokens. A component and a plane of the same kind and
 /// role share a buffer (of the same role in a layer of one part); one without the other gets a
@@ -58,6 +59,7 @@ struct IoPlan {
     std::int64_t append = 0;        ///< the source of appends
     std::int64_t query = 0, query_rope = 0, out = 0;
     std::int64_t step = 0, b = 0, c = 0;             ///< state layers: dt or gates, b, c per chunk
+    std::int64_t sinks = 0;                          ///< a logit per head
     std::int64_t mixed = 0;                          ///< state layers: behind the convolution
     std::int64_t a = 0, d = 0, weight = 0, bias = 0; ///< state layers: weights
     std::int64_t total() const;

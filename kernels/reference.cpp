@@ -55,6 +55,7 @@ struct Running {
     std::int64_t first, last; ///< visible tokens
     double maximum = -std::numeric_limits<double>::infinity();
     double sum = 0;
+    std::optional<double> sink{};
 };
 
 /// One block of generated rows.
@@ -117,9 +118,25 @@ void attend_group(const AttentionProblem& problem, std::int64_t group, std::vect
         for (Running& run : runs)
             attend_block(problem, rows, run);
     }
-    for (Running& run : runs)
+    for (Running& run : runs) {
+        const double sum = run.sum + (run.sink ? std::exp(*run.sink - run.maximum) : 0);
         for (std::int64_t i = 0; i < problem.value_width; ++i)
-            run.out[i] /= run.sum;
+            run.out[i] /= sum;
+    }
+}
+
+/// The visible tokens of head `head` of a question, and where its answer goes.
+Running running(const AttentionProblem& problem, const Question& question, std::int64_t head,
+                double* answer) {
+    Running run{question.q.data() + head * problem.key_width, answer + head * problem.value_width,
+                0, problem.memory.value_or(question.tokens)};
+    if (problem.window)
+        run.first = std::max<std::int64_t>(0, question.tokens - *problem.window);
+    if (problem.chunk)
+        run.first = (question.tokens - 1) / *problem.chunk * *problem.chunk;
+    if (!problem.sinks.empty())
+        run.sink = problem.sinks[static_cast<std::size_t>(head)];
+    return run;
 }
 
 } // namespace
@@ -139,12 +156,7 @@ std::vector<std::vector<double>> attend_reference(const AttentionProblem& proble
         std::vector<Running> runs;
         for (std::size_t i = 0; i < questions.size(); ++i)
             for (std::int64_t h = from; h < to; ++h)
-                runs.push_back({questions[i].q.data() + h * problem.key_width,
-                                answers[i].data() + h * problem.value_width,
-                                problem.window ? std::max<std::int64_t>(0, questions[i].tokens -
-                                                                               *problem.window)
-                                               : 0,
-                                questions[i].tokens});
+                runs.push_back(running(problem, questions[i], h, answers[i].data()));
         attend_group(problem, group, runs);
     });
     return answers;

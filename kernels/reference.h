@@ -23,6 +23,10 @@ struct AttentionProblem {
     /// Writes one token's key row and, unless value_in_key, its value row. Called from many
     /// threads.
     std::function<void(std::int64_t token, std::int64_t group, double* key, double* value)> rows;
+    std::optional<std::int64_t> chunk{}; ///< a query sees the tokens of its own chunk only
+    std::optional<std::int64_t>
+        memory{};                ///< every query sees these many tokens, whatever it follows
+    std::vector<double> sinks{}; ///< [heads], or none: logits that add no value
 };
 
 /// A query of every head at the moment when the history holds `tokens` tokens.

@@ -68,6 +68,17 @@ void affine_4bit(double* x) {
     }
 }
 
+/// A block of 128 with a scale that is not rounded beyond a float.
+void scaled_8bit_floats(double* x) {
+    constexpr std::int64_t numbers = 128;
+    double size = 0;
+    for (std::int64_t i = 0; i < numbers; ++i)
+        size = std::max(size, std::abs(x[i]));
+    const double scale = as_float(size / 448), by = inverse(scale);
+    for (std::int64_t i = 0; i < numbers; ++i)
+        x[i] = as_fp8_e4m3(as_float(x[i] * by)) * scale;
+}
+
 } // namespace
 
 void store_and_restore(Format format, std::int64_t width, double* row) {
@@ -94,6 +105,10 @@ void store_and_restore(Format format, std::int64_t width, double* row) {
     case Format::q4_1:
         for (std::int64_t i = 0; i < width; i += block)
             affine_4bit(row + i);
+        return;
+    case Format::fp8_e4m3_128:
+        for (std::int64_t i = 0; i < width; i += 128)
+            scaled_8bit_floats(row + i);
         return;
     }
 }

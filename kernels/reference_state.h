@@ -31,6 +31,7 @@ class StateReference {
 
     /// Steps on until the history holds so many tokens; returns the output of the last one.
     const std::vector<double>& advance_to(std::int64_t tokens);
+    std::int64_t tokens() const { return tokens_; }
     const std::vector<double>& state() const { return state_; }
 
   protected:

@@ -97,7 +97,7 @@ ConvProblem StateDriver::conv_problem(std::int64_t sequence) const {
 std::vector<std::vector<double>> StateDriver::expected(std::int64_t sequence,
                                                        std::span<const std::int64_t> tokens) {
     std::unique_ptr<StateReference>& reference = references_[sequence];
-    if (!reference)
+    if (!reference || reference->tokens() > tokens.front()) // contexts closer than the steps
         reference = make_reference(sequence, conv_problem(sequence));
     std::vector<std::vector<double>> answers;
     for (const std::int64_t count : tokens)

@@ -35,6 +35,15 @@ bool flag(const JsonValue& json, std::string_view key) {
     return *value->if_bool();
 }
 
+Depth depth_from(const JsonValue& json) {
+    if (json.find("depth") == nullptr)
+        return Depth::use;
+    for (const Depth depth : {Depth::layout, Depth::device, Depth::use})
+        if (json.string_at("depth") == to_string(depth))
+            return depth;
+    throw Error("/depth: expected layout, device or use, found " + describe(json.at("depth")));
+}
+
 void require(bool condition, const std::string& message) {
     if (!condition)
         throw Error(message);
@@ -61,6 +70,11 @@ void refuse_rows(std::set<std::string>& reasons, const NumericFormat& format, st
 
 } // namespace
 
+std::string_view to_string(Depth depth) {
+    constexpr std::string_view names[] = {"layout", "device", "use"};
+    return names[static_cast<int>(depth)];
+}
+
 VerifyRequest verify_request_from_json(const JsonValue& json) {
     require(json.is_object(), "expected a request object, found " + describe(json));
     require(json.integer_at("schema") == 1,
@@ -74,6 +88,11 @@ VerifyRequest verify_request_from_json(const JsonValue& json) {
     request.sequences = integer_or(json, "sequences", request.sequences);
     request.steps = integer_or(json, "steps", request.steps);
     request.seed = integer_or(json, "seed", request.seed);
+    request.repeats = integer_or(json, "repeats", request.repeats);
+    request.depth = depth_from(json);
+    request.cartridge = integer_or(json, "cartridge", request.cartridge);
+    request.page = integer_or(json, "page", request.page);
+    request.baseline = integer_or(json, "baseline", request.baseline);
     if (json.find("backend") != nullptr)
         request.backend = json.string_at("backend");
     if (json.find("memory_limit") != nullptr)
@@ -96,6 +115,14 @@ JsonValue to_json(const VerifyRequest& request) {
     json.set("formats", to_json(request.formats));
     json.set("steps", request.steps);
     json.set("seed", request.seed);
+    json.set("repeats", request.repeats);
+    json.set("depth", to_string(request.depth));
+    if (request.cartridge > 0)
+        json.set("cartridge", request.cartridge);
+    if (request.page > 0)
+        json.set("page", request.page);
+    if (request.baseline > 0)
+        json.set("baseline", request.baseline);
     json.set("backend", request.backend);
     if (request.memory_limit)
         json.set("memory_limit", *request.memory_limit);
@@ -111,8 +138,19 @@ void check_request(const VerifyRequest& request) {
             "/sequences: expected at least 1, found " + std::to_string(request.sequences));
     require(request.steps >= 1,
             "/steps: expected at least 1, found " + std::to_string(request.steps));
+    require(request.repeats >= 1 && request.repeats <= 1000,
+            "/repeats: expected 1 to 1000, found " + std::to_string(request.repeats));
+    require(request.cartridge >= 0,
+            "/cartridge: expected 0 or more, found " + std::to_string(request.cartridge));
+    require(request.page >= 0 && request.page % 4 == 0,
+            "/page: expected 0 or a multiple of 4, found " + std::to_string(request.page));
+    require(request.page == 0 || request.cartridge == 0,
+            "/cartridge: expected 0 where there are pages, found " +
+                std::to_string(request.cartridge));
+    require(request.baseline == 0 || request.baseline >= 2,
+            "/baseline: expected 0 or at least 2, found " + std::to_string(request.baseline));
     require(!request.contexts.empty(), "/contexts: expected at least one, found none");
-    std::int64_t before = request.steps;
+    std::int64_t before = checked_add(request.cartridge, request.steps);
     for (const std::int64_t context : request.contexts) {
         require(context > before, "/contexts: expected ascending numbers above steps, found " +
                                       std::to_string(context) + " after " + std::to_string(before));
@@ -134,8 +172,12 @@ void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
                  const CacheFormats& formats) {
     switch (part.kind) {
     case LayerKind::full_attention:
-    case LayerKind::sliding_attention: {
+    case LayerKind::sliding_attention:
+    case LayerKind::chunked_attention:
+    case LayerKind::cross_attention: {
         const auto& dims = std::get<AttentionDims>(part.dims);
+        if (part.kind == LayerKind::cross_attention && dims.encoder_tokens == 0)
+            reasons.insert("cross-attention needs a number of encoder tokens (--encoder-tokens)");
         refuse_rows(reasons, *formats.k, dims.key_width, "keys");
         refuse_rows(reasons, *formats.v, dims.value_width, "values");
         if (dims.index_width > 0)
@@ -145,7 +187,8 @@ void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
     case LayerKind::mla: {
         const auto& dims = std::get<LatentDims>(part.dims);
         refuse_rows(reasons, *formats.k, dims.rank, "latent");
-        refuse_rows(reasons, *formats.k, dims.rope_width, "rotary keys");
+        if (formats.k->rope_format.empty()) // else it stays as it comes
+            refuse_rows(reasons, *formats.k, dims.rope_width, "rotary keys");
         if (dims.index_width > 0)
             reasons.insert("no kernel for index keys yet");
         return;
@@ -167,8 +210,6 @@ void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
         refuse_format(reasons, *formats.state, {"f32"}, "recurrent state");
         refuse_shape(reasons, part);
         return;
-    case LayerKind::chunked_attention:
-    case LayerKind::cross_attention:
     case LayerKind::compressed_attention:
     case LayerKind::rglru:
     case LayerKind::rwkv4:
@@ -182,12 +223,23 @@ void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
 
 } // namespace
 
+bool holds_cartridge(LayerKind kind) {
+    return kind == LayerKind::full_attention || kind == LayerKind::mla ||
+           kind == LayerKind::cross_attention; // beside the encoder's rows there is nothing to do
+}
+
 std::vector<std::string> unsupported(const VerifyRequest& request) {
     std::set<std::string> reasons;
     bool runs = false;
     for (const LayerPlan& layer : request.plan.layers) {
-        for (const LayerPart& part : layer.parts)
+        for (const LayerPart& part : layer.parts) {
             refuse_part(reasons, part, request.formats);
+            if (request.cartridge > 0 && !holds_cartridge(part.kind))
+                reasons.insert("no cartridge in " + std::string(to_string(part.kind)) +
+                               " layers: they do not keep their first tokens");
+            if (request.page > 0 && part.kind == LayerKind::mla)
+                reasons.insert("no kernel for pages of mla layers yet");
+        }
         runs = runs || !layer.parts.empty();
     }
     if (!runs)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/verify_result.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace kvcaliper::kernels {
@@ -49,6 +50,8 @@ JsonValue to_json(const MemoryTotals& memory) {
     json.set("workspace", memory.workspace);
     json.set("io", memory.io);
     json.set("guards", memory.guards);
+    json.set("context", integer(memory.context));
+    json.set("library", integer(memory.library));
     return json;
 }
 
@@ -72,6 +75,12 @@ std::string_view to_string(Verdict verdict) {
         return "cancelled";
     }
     return "refused";
+}
+
+Timing timing_of(std::vector<double> seconds) {
+    std::sort(seconds.begin(), seconds.end());
+    return {seconds[(seconds.size() - 1) / 2], seconds.front(), seconds.back(),
+            std::ssize(seconds)};
 }
 
 int exit_code(Verdict verdict) {
@@ -108,7 +117,8 @@ JsonValue to_json(const Sample& sample) {
     json.set("layers", sample.layers);
     json.set("predicted", sample.predicted);
     json.set("requested", sample.requested);
-    json.set("used", sample.used);
+    json.set("used", integer(sample.used));
+    json.set("verdict", to_string(sample.refuted ? Verdict::refuted : Verdict::equal));
     json.set("device_delta", integer(sample.device_delta));
     json.set("seconds", number(sample.seconds));
     json.set("bytes_read", sample.bytes_read);
@@ -128,12 +138,36 @@ JsonValue to_json(const KernelRow& row) {
     json.set("kind", row.kind);
     json.set("layers", row.layers);
     json.set("attended_layers", row.attended_layers);
-    json.set("seconds", row.seconds);
+    json.set("seconds", row.timing.median);
+    json.set("seconds_least", row.timing.least);
+    json.set("seconds_most", row.timing.most);
+    json.set("repeats", row.timing.repeats);
     json.set("bytes_read", row.bytes_read);
     json.set("flops", row.flops);
-    json.set("bytes_per_second", per_second(row.bytes_read, row.seconds));
-    json.set("flops_per_second", per_second(row.flops, row.seconds));
+    json.set("bytes_per_second", per_second(row.bytes_read, row.timing.median));
+    json.set("bytes_per_second_least", per_second(row.bytes_read, row.timing.most));
+    json.set("bytes_per_second_most", per_second(row.bytes_read, row.timing.least));
+    json.set("flops_per_second", per_second(row.flops, row.timing.median));
     json.set("read_fraction", number(row.read_fraction));
+    json.set("max_error", number(row.max_error));
+    json.set("bound", row.bound);
+    return json;
+}
+
+JsonValue to_json(const BaselineRow& row) {
+    const auto side_json = [](const BaselineSide& side) {
+        JsonValue json;
+        json.set("token_rows", side.token_rows);
+        json.set("seconds", side.seconds);
+        json.set("bytes_written", side.bytes_written);
+        json.set("bytes_read", side.bytes_read);
+        return json;
+    };
+    JsonValue json;
+    json.set("kind", row.kind);
+    json.set("tokens", row.tokens);
+    json.set("with_cache", side_json(row.with_cache));
+    json.set("without_cache", side_json(row.without_cache));
     json.set("max_error", number(row.max_error));
     json.set("bound", row.bound);
     return json;
@@ -143,6 +177,7 @@ JsonValue to_json(const VerifyResult& result) {
     JsonValue json;
     json.set("type", "result");
     json.set("verdict", to_string(result.verdict));
+    json.set("depth", to_string(result.depth));
     json.set("reasons", texts(result.reasons));
     json.set("notes", texts(result.notes));
     json.set("device", to_json(result.device));
@@ -155,6 +190,8 @@ JsonValue to_json(const VerifyResult& result) {
     json.set("slope_from", result.slope_from);
     json.set("slope_to", result.slope_to);
     json.set("kernels", array_of(result.kernels));
+    if (!result.baseline.empty())
+        json.set("baseline", array_of(result.baseline));
     json.set("memory", to_json(result.memory));
     json.set("read_bandwidth", result.read_bandwidth);
     json.set("bytes_needed", result.bytes_needed);

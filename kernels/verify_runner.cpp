@@ -2,6 +2,7 @@
 #include "kernels/verify_runner.h"
 
 #include "core/error.h"
+#include "kernels/baseline.h"
 #include "kernels/context_run.h"
 #include "kernels/state_layout.h"
 
@@ -32,7 +33,8 @@ bool beyond_windows(const CacheSpec& spec, std::int64_t context) {
         const Units& units = group.component.units;
         const std::int64_t limit =
             spec.max_context ? std::min(context, spec.max_context->count()) : context;
-        if (units.kind == Units::Kind::window && units.n > limit)
+        const bool bounded = units.kind == Units::Kind::window || units.kind == Units::Kind::chunk;
+        if (bounded && units.n > limit)
             return false;
     }
     return true;
@@ -43,6 +45,8 @@ class Run {
     Run(const VerifyRequest& request, Backend& backend, const Hooks& hooks)
         : request_(request), hooks_(hooks), allocator_(backend) {
         result_.device = backend.info();
+        result_.depth = request.depth;
+        context_bytes_ = backend.sample().used_bytes;
     }
 
     VerifyResult run() {
@@ -63,6 +67,8 @@ class Run {
 
   private:
     bool refuse_unsupported() {
+        if (request_.depth != Depth::use)
+            return false; // nothing has to run
         result_.reasons = unsupported(request_);
         if (result_.reasons.empty())
             return false;
@@ -74,6 +80,8 @@ class Run {
     void emit_plan();
     void measure();
     void choose_attended_layers();
+    void measure_baseline();
+    std::vector<LayerGroup> baseline_groups() const;
     void run_context(ContextRun& context_run, std::int64_t context);
     void measure_bandwidth();
     void fit();
@@ -87,19 +95,28 @@ class Run {
     Findings findings_;
     VerifyResult result_;
     bool disturbed_ = false;
+    std::optional<std::int64_t> context_bytes_, library_bytes_;
     std::int64_t done_ = 0, total_ = 0;
     std::chrono::steady_clock::time_point last_progress_{};
 };
 
 bool Run::refuse_memory() {
     std::int64_t beside = 0;
-    for (const LayerGroup& group : layer_groups(request_.plan)) {
+    const bool runs = request_.depth == Depth::use;
+    for (const LayerGroup& group : runs ? layer_groups(request_.plan) : std::vector<LayerGroup>{}) {
         groups_.push_back(
             {make_layer_driver(allocator_.backend(), request_, group, hooks_.cancel), true});
         // a dozen small buffers at most, each with its guard zones
         beside += groups_.back().driver->io_bytes() + groups_.back().driver->workspace_bytes() +
                   12 * 2 * guard_bytes;
     }
+    const PlaneElements elements = plane_elements(request_);
+    for (const LayerGroup& group : baseline_groups())
+        result_.bytes_needed = std::max(
+            result_.bytes_needed,
+            2 * beside + baseline_bytes(group.plan, elements,
+                                        baseline_tokens(group.plan, elements, request_.baseline,
+                                                        result_.device)));
     for (const std::int64_t context : request_.contexts) {
         std::int64_t needed = beside;
         for (const BufferPlan& buffer : buffer_plans(request_, context))
@@ -147,13 +164,13 @@ void Run::progress() {
 /// All layers attend while the whole run stays within the budget; else one of each shape does.
 void Run::choose_attended_layers() {
     double bytes = 0, flops = 0;
-    const PlaneElements elements = plane_elements(request_.formats);
+    const PlaneElements elements = plane_elements(request_);
     for (const GroupRun& group : groups_)
         for (const std::int64_t context : request_.contexts) {
             const LayerGroup& layers = group.driver->group();
             const StepCost cost = step_cost(layers.plan, context, elements, request_.sequences);
-            const auto times =
-                static_cast<double>(request_.steps) * static_cast<double>(layers.layers.size());
+            const auto times = static_cast<double>(request_.steps - 1 + request_.repeats) *
+                               static_cast<double>(layers.layers.size());
             bytes += static_cast<double>(cost.bytes_read) * times;
             flops += static_cast<double>(cost.flops) * times;
         }
@@ -177,7 +194,18 @@ void Run::measure() {
     ContextRun context_run(request_, allocator_, groups_, hooks_, step);
     for (const std::int64_t context : request_.contexts)
         run_context(context_run, context);
-    measure_bandwidth();
+    if (request_.cartridge > 0)
+        result_.notes.push_back("the first " + format_integer(request_.cartridge) +
+                                " tokens of every context are a cartridge's trained slots: filled "
+                                "once, attended with all that follow, found unchanged at the end");
+    if (request_.page > 0)
+        result_.notes.push_back("caches that grow lie in shuffled pages of " +
+                                format_integer(request_.page) +
+                                " tokens; the slots of a last page that no token has reached count "
+                                "as predicted and stay NaN");
+    measure_baseline();
+    if (request_.depth == Depth::use)
+        measure_bandwidth();
     fit();
     conclude();
 }
@@ -185,7 +213,11 @@ void Run::measure() {
 void Run::run_context(ContextRun& context_run, std::int64_t context) {
     ContextOutcome outcome = context_run.run(context, findings_);
     disturbed_ = disturbed_ || outcome.disturbed;
+    if (!library_bytes_)
+        library_bytes_ = outcome.memory.library;
     result_.memory = outcome.memory;
+    result_.memory.library = library_bytes_;
+    result_.memory.context = context_bytes_;
     for (Sample& sample : outcome.samples) {
         if (hooks_.event)
             hooks_.event(to_json(sample));
@@ -195,22 +227,55 @@ void Run::run_context(ContextRun& context_run, std::int64_t context) {
         result_.kernels.push_back(std::move(row));
 }
 
+/// One layer of every shape that appends rows.
+void Run::measure_baseline() {
+    const PlaneElements elements = plane_elements(request_);
+    for (const LayerGroup& group : baseline_groups()) {
+        const std::int64_t tokens =
+            baseline_tokens(group.plan, elements, request_.baseline, result_.device);
+        if (tokens < request_.baseline)
+            result_.notes.push_back("the baseline of " + std::string(to_string(group.plan.kind)) +
+                                    " takes " + format_integer(tokens) + " of the " +
+                                    format_integer(request_.baseline) +
+                                    " tokens, because all would take too long here");
+        BaselineRow row = run_baseline(request_, group, tokens, allocator_, hooks_.cancel);
+        if (!(row.max_error <= row.bound))
+            findings_.add(tokens, group.layers.front(), row.kind + " baseline output", "output",
+                          "differs from the reference");
+        result_.baseline.push_back(std::move(row));
+    }
+}
+
+std::vector<LayerGroup> Run::baseline_groups() const {
+    std::vector<LayerGroup> groups;
+    if (request_.baseline > 0 && request_.depth == Depth::use)
+        for (LayerGroup& group : layer_groups(request_.plan))
+            if (appends_rows(group.plan.kind))
+                groups.push_back(std::move(group));
+    return groups;
+}
+
 void Run::measure_bandwidth() {
     if (!hooks_.measure_bandwidth)
         return;
     result_.read_bandwidth = allocator_.backend().read_bandwidth();
     if (result_.read_bandwidth > 0)
         for (KernelRow& row : result_.kernels)
-            if (row.seconds > 0)
-                row.read_fraction =
-                    static_cast<double>(row.bytes_read) / row.seconds / result_.read_bandwidth;
+            if (row.timing.median > 0)
+                row.read_fraction = static_cast<double>(row.bytes_read) / row.timing.median /
+                                    result_.read_bandwidth;
+}
+
+/// What the kernels touched or, where none ran, what was allocated.
+std::int64_t measured_bytes(const Sample& sample) {
+    return sample.used.value_or(sample.requested);
 }
 
 /// Slope and intercept between the two largest contexts at or above the last window, per sequence.
 void Run::fit() {
     std::int64_t window = 0;
-    for (const GroupRun& group : groups_)
-        if (const auto* dims = std::get_if<AttentionDims>(&group.driver->group().plan.dims))
+    for (const LayerGroup& group : layer_groups(request_.plan))
+        if (const auto* dims = std::get_if<AttentionDims>(&group.plan.dims))
             if (dims->window && *dims->window <= request_.contexts.back())
                 window = std::max(window, *dims->window);
     std::vector<const Sample*> totals;
@@ -224,9 +289,9 @@ void Run::fit() {
         slope = tokens > 0 ? Ratio(to - from, tokens) / request_.sequences : Ratio(0);
         intercept = Ratio(to, request_.sequences) - *slope * Ratio(last.context);
     };
-    line(before.used, last.used, result_.slope, result_.intercept);
+    line(measured_bytes(before), measured_bytes(last), result_.slope, result_.intercept);
     line(before.predicted, last.predicted, result_.predicted_slope, result_.predicted_intercept);
-    if (tokens > 0 && beyond_windows(request_.spec, before.context)) {
+    if (tokens > 0 && request_.page == 0 && beyond_windows(request_.spec, before.context)) {
         result_.predicted_slope = growth_bytes_per_token(request_.spec, request_.formats).value();
         result_.predicted_intercept = constant_bytes(request_.spec, request_.formats).value();
     }

@@ -33,6 +33,19 @@ struct AttentionView {
     Element element; ///< f16 or bf16, of q
     Format key_format = format_of(element);
     Format value_format = format_of(element);
+    /// [heads] or null: a logit of every head that takes part in the softmax and adds no value.
+    const float* sinks = nullptr;
+};
+
+/// The same over pages: slot t of a sequence lies at place t mod page of page table[t / page]. The
+/// table may be longer than the sequence and name pages in any order; what it names behind `valid`
+/// is not looked at. k is [pages][kv_heads][page][key_width], v likewise; step.slots is table_pages
+/// · page.
+struct PagedAttentionView {
+    AttentionView step;
+    const std::int32_t* table; ///< [sequences][table_pages]
+    std::int64_t table_pages;  ///< per sequence
+    std::int64_t page;         ///< tokens; a multiple of 4
 };
 
 /// One decode step of multi-head latent attention on the latent itself (absorbed form):

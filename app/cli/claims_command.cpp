@@ -8,12 +8,12 @@
 
 namespace kvcaliper::cli {
 
-namespace {
-
 std::string claims_path(const std::string& subject) {
     const std::string bundled = bundled_claims_path(subject.empty() ? "seed" : subject);
     return bundled.empty() ? subject : bundled;
 }
+
+namespace {
 
 std::string joined(const std::vector<std::string>& texts) {
     std::string all;

@@ -25,6 +25,7 @@ const char* const footer_text =
     "  kvcaliper claims\n"
     "  kvcaliper log server.log --model gemma-3-27b\n"
     "  kvcaliper verify gpt2-xl -c 1000\n"
+    "  kvcaliper verify --claims\n"
     "Exit codes: 0 answered, 1 answered no, 2 usage or bad input, 3 impossible here.";
 
 /// An option whose text is turned into tokens; errors name the option.
@@ -132,6 +133,24 @@ void add_model(CLI::App& app, Options& options) {
     app.add_option("MODEL", options.models, "config.json, folder, - or bundled name")
         ->required()
         ->expected(1);
+}
+
+/// verify: a MODEL, or the claims of a file.
+void add_model_or_claims(CLI::App& app, Options& options) {
+    auto* model = app.add_option("MODEL", options.models, "config.json, folder, - or bundled name")
+                      ->expected(1);
+    auto* claims = app.add_option("--claims", options.subject,
+                                  "instead of a MODEL: measure the claims of seed (default), "
+                                  "gallery or a file")
+                       ->expected(0, 1)
+                       ->type_name("FILE");
+    claims->excludes(model);
+    app.parse_complete_callback([model, claims, &options] {
+        options.measure_claims = claims->count() > 0;
+        if (model->count() + claims->count() == 0) {
+            throw CLI::RequiredError("MODEL");
+        }
+    });
 }
 
 CLI::Option* add_models(CLI::App& app, Options& options) {
@@ -252,7 +271,7 @@ void add_proof_commands(CLI::App& app, Options& options, Command& chosen) {
 
     CLI::App* verify = add_command(app, "verify", "Run decode steps and measure the cache",
                                    verify_command, chosen);
-    add_model(*verify, options);
+    add_model_or_claims(*verify, options);
     add_settings(*verify, options);
     add_output(*verify, options.output);
     verify->add_option("--backend", options.verify.backend, "auto (default), cuda or cpu")
@@ -262,6 +281,25 @@ void add_proof_commands(CLI::App& app, Options& options, Command& chosen) {
         ->type_name("N");
     verify->add_option("--seed", options.verify.seed, "seed of the generated tokens (default 1)")
         ->type_name("N");
+    verify
+        ->add_option("--repeats", options.verify.repeats,
+                     "timings of the last step of each context (default 3): median and spread")
+        ->type_name("N");
+    verify
+        ->add_option("--depth", options.verify.depth,
+                     "layout (allocate and count), device (and ask the system) or use (and run "
+                     "decode steps, default)")
+        ->check(CLI::IsMember({"layout", "device", "use"}))
+        ->type_name("NAME");
+    add_tokens(
+        *verify, "--cartridge", [&options](Tokens tokens) { options.verify.cartridge = tokens; },
+        "trained slots in front of every context, filled once and never written again");
+    verify
+        ->add_option("--paged", options.verify.page,
+                     "tokens per page (16): growing caches lie in shuffled pages")
+        ->type_name("N");
+    verify->add_flag("--baseline", options.without_cache,
+                     "also make the tokens without a cache, every step from the first one on");
     verify->add_option("--record", options.record, "also write the result to a file")
         ->type_name("FILE");
 }

@@ -55,6 +55,8 @@ struct Options {
     std::string log_model;
     VerifyOptions verify;
     std::string record;
+    bool without_cache = false;  ///< verify: the baseline, too
+    bool measure_claims = false; ///< verify: the claims of `subject` instead of a model
     std::string chart_file;
     std::string chart_kind = "per-token";
     std::string chart_theme = "light";
@@ -68,9 +70,12 @@ int fit_command(const Options& options, Io& io);
 int claims_command(const Options& options, Io& io);
 int log_command(const Options& options, Io& io);
 int verify_command(const Options& options, Io& io);
+int verify_claims_command(const Options& options, Io& io);
 int chart_command(const Options& options, Io& io);
 int list_command(const Options& options, Io& io);
 
+/// The claims file that a user means: a bundled name (none: the seed) or a path.
+std::string claims_path(const std::string& subject);
 /// "2.34 GiB" and "300 KiB" for people; "12.5 B" for a slope that is no whole number.
 std::string bytes_cell(const Ratio& bytes);
 /// Exact bytes with separators for text, plain digits for CSV.

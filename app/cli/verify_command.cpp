@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the verifier as a child process, shows its progress and prints its result.
-#include "app/cli/child_process.h"
+// Has one model verified and prints the result.
 #include "app/cli/commands.h"
+#include "app/cli/verifier.h"
 #include "core/catalog.h"
-#include "core/error.h"
 
 #include <cmath>
 #include <cstdio>
@@ -12,13 +11,6 @@
 namespace kvcaliper::cli {
 
 namespace {
-
-/// What has been heard from the child.
-struct Heard {
-    std::string device;
-    std::optional<JsonValue> result;
-    std::string error;
-};
 
 std::int64_t integer_or(const JsonValue& json, std::string_view key, std::int64_t otherwise) {
     const JsonValue* value = json.find(key);
@@ -47,39 +39,17 @@ std::string formatted(const char* format, double value) {
     return text;
 }
 
-void show_progress(const JsonValue& line, Io& io) {
-    const std::int64_t total = integer_or(line, "total", 0);
-    if (!io.progress || total <= 0) {
-        return;
-    }
-    const std::int64_t percent = 100 * integer_or(line, "done", 0) / total;
-    io.err << "\rverifying " << percent << " %   " << std::flush;
-}
-
-void check_version(const JsonValue& hello) {
-    const std::string theirs = text_or(hello, "version", "none");
-    if (theirs != version) {
-        throw Error("kvcaliper-verify: expected version " + std::string(version) + ", found " +
-                        theirs,
-                    ErrorKind::impossible_here);
-    }
-}
-
-void hear(const std::string& text, Heard& heard, Io& io) {
-    const JsonValue line = parse_json(text, "kvcaliper-verify").value;
-    const std::string type = text_or(line, "type", "");
-    if (type == "hello") {
-        check_version(line);
-    } else if (type == "progress") {
-        show_progress(line, io);
-    } else if (type == "result") {
-        heard.result = line;
-    } else if (type == "error") {
-        heard.error = text_or(line, "message", "an error without a message");
-    }
-}
-
 // ---- the result for people ------------------------------------------------------------------
+
+std::string optional_text(const std::optional<double>& value, const char* format, double scale) {
+    return value ? formatted(format, *value * scale) : "-";
+}
+
+/// Nothing where no kernel ran.
+std::string used_cell(const JsonValue& sample, TableStyle style) {
+    const JsonValue* used = sample.find("used");
+    return used && used->if_integer() ? exact_cell(Ratio(*used->if_integer()), style) : "-";
+}
 
 Table sample_table(const JsonValue& result, TableStyle style) {
     Table table{{{"context", true},
@@ -89,18 +59,21 @@ Table sample_table(const JsonValue& result, TableStyle style) {
                  {"predicted", true},
                  {"measured", true},
                  {"used", true},
-                 {"verdict"}},
+                 {"verdict"},
+                 {"lost by its format", true}},
                 {}};
     const auto cell = [&](std::int64_t count) { return exact_cell(Ratio(count), style); };
     for (const JsonValue& sample : result.array_at("samples")) {
         const std::int64_t predicted = sample.integer_at("predicted");
         const std::int64_t requested = sample.integer_at("requested");
         const std::int64_t used = integer_or(sample, "used", requested);
-        const bool equal = predicted == requested && predicted == used;
+        const bool equal = predicted == requested && predicted == used &&
+                           text_or(sample, "verdict", "equal") == "equal";
         table.rows.push_back({cell(sample.integer_at("context")), text_or(sample, "kind", ""),
                               sample.string_at("component"), cell(integer_or(sample, "layers", 0)),
-                              cell(predicted), cell(requested), cell(used),
-                              equal ? "equal" : "differs"});
+                              cell(predicted), cell(requested), used_cell(sample, style),
+                              equal ? "equal" : "differs",
+                              optional_text(number_at(sample, "quantisation_error"), "%.1e", 1)});
     }
     return table;
 }
@@ -124,10 +97,6 @@ void write_slope(const JsonValue& result, Io& io) {
            << text_or(result, "predicted_intercept", "?") << " B\n";
 }
 
-std::string optional_text(const std::optional<double>& value, const char* format, double scale) {
-    return value ? formatted(format, *value * scale) : "-";
-}
-
 /// Outputs against the reference, and speed: memory-bound rows are read rates, compute-bound ones
 /// arithmetic rates.
 Table kernel_table(const JsonValue& kernels) {
@@ -135,7 +104,10 @@ Table kernel_table(const JsonValue& kernels) {
                  {"kind"},
                  {"worst head", true},
                  {"allowed", true},
+                 {"ms", true},
                  {"GB/s", true},
+                 {"from", true},
+                 {"to", true},
                  {"of read ceiling", true},
                  {"GFLOP/s", true},
                  {"layers run"}},
@@ -145,7 +117,10 @@ Table kernel_table(const JsonValue& kernels) {
                               text_or(row, "kind", "?"),
                               optional_text(number_at(row, "max_error"), "%.1e", 1),
                               optional_text(number_at(row, "bound"), "%.0e", 1),
+                              optional_text(number_at(row, "seconds"), "%.3g", 1e3),
                               optional_text(number_at(row, "bytes_per_second"), "%.1f", 1e-9),
+                              optional_text(number_at(row, "bytes_per_second_least"), "%.1f", 1e-9),
+                              optional_text(number_at(row, "bytes_per_second_most"), "%.1f", 1e-9),
                               optional_text(number_at(row, "read_fraction"), "%.0f %%", 100),
                               optional_text(number_at(row, "flops_per_second"), "%.1f", 1e-9),
                               std::to_string(integer_or(row, "attended_layers", 0)) + " of " +
@@ -158,6 +133,26 @@ void write_kernels(const JsonValue& result, TableStyle style, Io& io) {
     const JsonValue* kernels = result.find("kernels");
     if (kernels != nullptr && kernels->if_array() != nullptr && !kernels->if_array()->empty()) {
         io.out << format_table(kernel_table(*kernels), style) << "\n";
+    }
+}
+
+std::string baseline_text(const JsonValue& side) {
+    return format_integer(side.integer_at("token_rows")) + " token positions, " +
+           format_bytes(Bytes(side.integer_at("bytes_written"))) + " written and " +
+           format_bytes(Bytes(side.integer_at("bytes_read"))) + " read in " +
+           optional_text(number_at(side, "seconds"), "%.3g s", 1);
+}
+
+void write_baseline(const JsonValue& result, Io& io) {
+    const JsonValue* rows = result.find("baseline");
+    if (rows == nullptr || rows->if_array() == nullptr) {
+        return;
+    }
+    for (const JsonValue& row : *rows->if_array()) {
+        io.out << "baseline: " << format_integer(row.integer_at("tokens")) << " tokens of one "
+               << row.string_at("kind")
+               << " layer\n  with a cache: " << baseline_text(row.at("with_cache"))
+               << "\n  without:      " << baseline_text(row.at("without_cache")) << "\n";
     }
 }
 
@@ -177,9 +172,11 @@ void write_memory(const JsonValue& result, Io& io) {
     }
     io.out << "memory:";
     const char* separator = " ";
-    for (const char* part : {"cache", "state", "workspace", "io", "guards"}) {
-        io.out << separator << part << " " << format_bytes(Bytes(integer_or(*memory, part, 0)));
-        separator = ", ";
+    for (const char* part : {"cache", "state", "workspace", "io", "guards", "context", "library"}) {
+        if (const JsonValue* bytes = memory->find(part); bytes && bytes->if_integer()) {
+            io.out << separator << part << " " << format_bytes(Bytes(*bytes->if_integer()));
+            separator = ", ";
+        }
     }
     io.out << "\n";
 }
@@ -192,7 +189,10 @@ void write_texts(const JsonValue& result, const char* key, const char* heading, 
     }
 }
 
-std::string verdict_line(const std::string& verdict) {
+std::string verdict_line(const std::string& verdict, const std::string& depth) {
+    if (verdict == "equal" && depth != "use") {
+        return "equal: allocated memory is what is required, to the byte; no decode step was run";
+    }
     if (verdict == "equal") {
         return "equal: measured memory is what is required, to the byte";
     }
@@ -211,48 +211,32 @@ void write_result(const Model& model, const Options& options, const JsonValue& r
         io.out << format_table(sample_table(result, style), style) << "\n";
         write_kernels(result, style, io);
         write_slope(result, io);
+        write_baseline(result, io);
         write_device_delta(result, io);
         write_memory(result, io);
     }
     write_texts(result, "notes", "note: ", io);
     write_texts(result, "reasons", "reason: ", io);
-    io.out << verdict_line(result.string_at("verdict")) << "\n";
-}
-
-std::vector<std::string> child_arguments(const Options& options) {
-    std::vector<std::string> arguments{"--quiet"};
-    if (!options.record.empty()) {
-        arguments.insert(arguments.end(), {"--record", options.record});
-    }
-    return arguments;
+    io.out << verdict_line(result.string_at("verdict"), text_or(result, "depth", "use")) << "\n";
 }
 
 } // namespace
 
 int verify_command(const Options& options, Io& io) {
+    if (options.measure_claims) {
+        return verify_claims_command(options, io);
+    }
     const ModelPtr model = apply_settings(load_model(options.models.front()), options.settings);
-    JsonValue request = verify_request(*model, options.settings, options.verify);
-    request.set("cancel_on_eof", true); // a front end that dies takes its run with it
-    const std::string program = find_program("KVCALIPER_VERIFY", "kvcaliper-verify");
-    Heard heard;
-    const int code = run_child(program, child_arguments(options), dump_json(request, -1) + "\n",
-                               [&](const std::string& line) { hear(line, heard, io); });
-    if (io.progress) {
-        io.err << "\r" << std::string(24, ' ') << "\r";
-    }
-    if (!heard.error.empty()) {
-        throw Error(heard.error, code == bad_input ? ErrorKind::input : ErrorKind::impossible_here);
-    }
-    if (!heard.result) {
-        throw Error(program + ": expected a result, found an end with code " + std::to_string(code),
-                    ErrorKind::impossible_here);
-    }
+    VerifyOptions verify = options.verify;
+    verify.baseline = options.without_cache ? options.settings.context : Tokens(0);
+    const VerifierAnswer answer = run_verifier(verify_request(*model, options.settings, verify),
+                                               "verifying", options.record, io);
     if (options.output.json) {
-        io.out << dump_json(*heard.result) << "\n";
+        io.out << dump_json(answer.result) << "\n";
     } else {
-        write_result(*model, options, *heard.result, io);
+        write_result(*model, options, answer.result, io);
     }
-    return code > impossible_here ? impossible_here : code;
+    return answer.code;
 }
 
 } // namespace kvcaliper::cli

@@ -240,9 +240,23 @@ ModelPlan start_plan(const ConfigFile& file, const std::string& model_type) {
     return plan;
 }
 
+void mark_sinks(Sinks sinks, std::vector<LayerPlan>& layers) {
+    for (LayerPlan& layer : layers) {
+        for (LayerPart& part : layer.parts) {
+            auto* dims = std::get_if<AttentionDims>(&part.dims);
+            if (dims && (sinks == Sinks::all || part.kind == LayerKind::sliding_attention)) {
+                dims->sinks = 1;
+            }
+        }
+    }
+}
+
 void read_layers(const ModelConfig& config, const Architecture& row, ModelPlan& plan) {
     Reading reading{config, row, plan.notes, layers_of(config, row)};
     plan.layers = row.plan(reading);
+    if (row.sinks != Sinks::none) {
+        mark_sinks(row.sinks, plan.layers);
+    }
     plan.max_context = max_context_of(config);
     plan.state_dtype = state_dtype_of(config);
     plan.notes.insert(plan.notes.end(), config.default_notes().begin(),

@@ -86,6 +86,10 @@ enum class Sharing {
 /// What else a layer keeps beside its attention cache.
 enum class Beside { none, baichuan_conv, zaya_conv, inkling_conv, index_key, cross };
 
+/// Which attention layers have a learned logit per head that joins their softmax (a weight: it
+/// takes no cache). transformers 5.24: gpt_oss and granite_swa in all, MiMo in sliding layers.
+enum class Sinks { none, all, sliding };
+
 /// Which layers of a hybrid attend.
 enum class Attends {
     interval,           ///< (i + 1) mod full_attention_interval = 0
@@ -141,6 +145,7 @@ struct Architecture {
     Attends attends = Attends::interval;
     State state = State::none;
     bool latent = false; ///< the attention layers of a hybrid are MLA
+    Sinks sinks = Sinks::none;
     std::string_view window_key = "sliding_window";
     std::string_view layers_key = "num_hidden_layers";
 };

@@ -137,6 +137,31 @@ SIMT_DEVICE void encode_group(unsigned char* row, Format format, std::int64_t gr
     }
 }
 
+/// A row in blocks of 128 e4m3 with a scale each, four numbers of a block to a lane.
+template <class T>
+SIMT_DEVICE void encode_scaled_row(unsigned char* row, const T* from, std::int64_t width) {
+    constexpr int groups = 4;
+    const FormatBlock shape = block_of(Format::fp8_e4m3_128);
+    for (std::int64_t first = 0; first < width; first += shape.elements, row += shape.bytes) {
+        float numbers[groups];
+        float size = 0.0f;
+        SIMT_UNROLL
+        for (int i = 0; i < groups; ++i) {
+            numbers[i] = to_float(load(from + first + kWarpLanes * i + lane_index()));
+            size = fmaxf(size, fabsf(numbers[i]));
+        }
+        const float scale = warp_largest(size) / 448.0f;
+        SIMT_UNROLL
+        for (int i = 0; i < groups; ++i) {
+            store_at(row + kWarpLanes * i + lane_index(),
+                     to_fp8_e4m3(rounded_product(numbers[i], inverse(scale))));
+        }
+        if (lane_index() == 0) {
+            store_at(row + shape.elements, scale);
+        }
+    }
+}
+
 /// One warp per row, as append_rows deals them out.
 template <class T>
 __global__ void __launch_bounds__(kBlockThreads) encode_rows(AppendView view, std::int64_t skip) {
@@ -154,6 +179,10 @@ __global__ void __launch_bounds__(kBlockThreads) encode_rows(AppendView view, st
                               ((sequence * view.count + token) * view.rows + row) * view.width;
         unsigned char* const to = static_cast<unsigned char*>(view.plane) +
                                   ((sequence * view.rows + row) * view.slots + slot) * row_bytes;
+        if (view.format == Format::fp8_e4m3_128) {
+            encode_scaled_row(to, from, view.width);
+            continue;
+        }
         for (std::int64_t group = 0; group * kWarpLanes < view.width; ++group) {
             const std::int64_t column = group * kWarpLanes + lane_index();
             const bool exists = column < view.width;

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
     const PlaneRows latents =
         plane_at(view.latent, at.sequence, view.slots, view.rank, view.format);
     const PlaneRows ropes =
-        plane_at(view.rope, at.sequence, view.slots, view.rope_width, view.format);
+        plane_at(view.rope, at.sequence, view.slots, view.rope_width, rope_format(view.format));
 
     float q_latent[Heads][Columns];
     float q_rope[Heads][RopeColumns];

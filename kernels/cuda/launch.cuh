@@ -12,6 +12,7 @@
 #include "kernels/cuda/mamba1.cuh"
 #include "kernels/cuda/mamba2.cuh"
 #include "kernels/cuda/mma.cuh"
+#include "kernels/cuda/paged.cuh"
 #include "kernels/cuda/read.cuh"
 #include "kernels/launch_plan.h"
 
@@ -36,13 +37,13 @@ inline const LaunchPlan& accepted(const LaunchPlan& plan, const char* step) {
 }
 
 inline float log2_scale(float scale) {
-    return scale * 1.44269504088896341f; // log2(e)
+    return scale * kLog2E;
 }
 
 inline void merge(const LaunchPlan& plan, float* out, std::int64_t width, const float* partials,
-                  const LaunchSite& site) {
+                  const LaunchSite& site, const float* sinks = nullptr, std::int64_t heads = 1) {
     launch(merge_splits, plan.merge_grid, kBlockThreads, plan.merge_shared_bytes, site.stream,
-           partials, out, plan.shape.splits, width);
+           partials, out, plan.shape.splits, width, sinks, heads);
 }
 
 /// Chunk: rows in flight per warp. Wide rows take fewer, so that all fits into registers; the
@@ -119,7 +120,43 @@ inline void run(const AttentionView& view, void* workspace, const LaunchSite& si
     } else {
         attend_heads<Bf16>(view, plan, partials, site);
     }
-    merge(plan, view.out, view.value_width, partials, site);
+    merge(plan, view.out, view.value_width, partials, site, view.sinks, view.heads);
+}
+
+template <unsigned Columns, unsigned Heads>
+void attend_paged_as(const PagedAttentionView& view, const LaunchPlan& plan, float* partials,
+                     const LaunchSite& site) {
+    constexpr unsigned chunk = paged_chunk(Columns, Heads);
+    launch(attend_paged_split<Columns, Heads, chunk>, plan.grid, kBlockThreads, plan.shared_bytes,
+           site.stream, view, plan.shape, log2_scale(view.step.scale), partials);
+}
+
+template <unsigned Heads>
+void attend_paged(const PagedAttentionView& view, const LaunchPlan& plan, float* partials,
+                  const LaunchSite& site) {
+    switch (plan.columns) {
+    case 2:
+        return attend_paged_as<2, Heads>(view, plan, partials, site);
+    case 4:
+        return attend_paged_as<4, Heads>(view, plan, partials, site);
+    case 8:
+        return attend_paged_as<8, Heads>(view, plan, partials, site);
+    default:
+        return attend_paged_as<16, 1>(view, plan, partials, site);
+    }
+}
+
+inline void run(const PagedAttentionView& view, void* workspace, const LaunchSite& site) {
+    const LaunchPlan plan = plan_attention(view, site.facts, site.splits);
+    accepted(plan, "paged attention");
+    auto* const partials = static_cast<float*>(workspace);
+    if (plan.heads == 1) {
+        attend_paged<1>(view, plan, partials, site);
+    } else {
+        attend_paged<kGroupedHeads>(view, plan, partials, site);
+    }
+    merge(plan, view.step.out, view.step.value_width, partials, site, view.step.sinks,
+          view.step.heads);
 }
 
 template <class T>

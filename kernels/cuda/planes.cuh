@@ -79,6 +79,16 @@ struct Q4One {
     }
 };
 
+struct Fp8Scaled {
+    SIMT_DEVICE static float number(const unsigned char* row, unsigned group) {
+        constexpr unsigned groups = 4; // of 32 numbers in a block
+        const unsigned char* const block =
+            row + block_of(Format::fp8_e4m3_128).bytes * (group / groups);
+        const auto code = load_at<Fp8E4m3>(block + kWarpLanes * (group % groups) + lane_index());
+        return to_float(code) * load_at<float>(block + groups * kWarpLanes);
+    }
+};
+
 /// The rows of slots first … first + Count - 1, column 32 · i + lane of a row in rows[…][i], zeros
 /// past the width; slots from `end` on are zero and not read, because what they hold may be NaN and
 /// 0 · NaN is NaN.
@@ -120,6 +130,8 @@ SIMT_DEVICE void decode_any(float (&rows)[Count][Columns], const PlaneRows& plan
         return decode_rows<Q5Zero>(rows, plane, first, end);
     case Format::q4_1:
         return decode_rows<Q4One>(rows, plane, first, end);
+    case Format::fp8_e4m3_128:
+        return decode_rows<Fp8Scaled>(rows, plane, first, end);
     }
 }
 

@@ -55,9 +55,10 @@ SIMT_DEVICE void merge_warps(const float* rows, std::int64_t stride, std::int64_
     }
 }
 
-/// One block per query head: out = Σ partial sums / Σ partial totals over the splits.
+/// One block per query head: out = Σ partial sums / Σ partial totals over the splits. A sink (null:
+/// none) is a score of its head, `heads` of which a sequence has, that has a weight and no row.
 __global__ void merge_splits(const float* partials, float* out, std::int64_t splits,
-                             std::int64_t width) {
+                             std::int64_t width, const float* sinks, std::int64_t heads) {
     SIMT_DYN_SHARED(float, largest_of); // [splits], then the totals
     float* const total_of = largest_of + splits;
     const std::int64_t head = blockIdx.x;
@@ -67,11 +68,12 @@ __global__ void merge_splits(const float* partials, float* out, std::int64_t spl
         total_of[split] = load(rows + split * (width + kPartialTail) + width + 1);
     }
     __syncthreads();
-    float largest = -INFINITY;
+    const float sink = sinks == nullptr ? -INFINITY : kLog2E * load(sinks + head % heads);
+    float largest = sink;
     for (std::int64_t split = 0; split < splits; ++split) {
         largest = fmaxf(largest, largest_of[split]);
     }
-    float total = 0.0f;
+    float total = weight_of(sink, largest);
     for (std::int64_t split = 0; split < splits; ++split) {
         total += weight_of(largest_of[split], largest) * total_of[split];
     }

@@ -17,6 +17,8 @@ _kvcaliper() {
     --engine) COMPREPLY=($(compgen -W "ideal llama_cpp vllm sglang transformers mlx ik_llama tensorrt_llm" -- "$word")) && return ;;
     --gpu) COMPREPLY=($(compgen -W "$(kvcaliper list gpus --csv 2>/dev/null | tail -n +2 | cut -d, -f1)" -- "$word")) && return ;;
     --kind) COMPREPLY=($(compgen -W "per-token context layers budget" -- "$word")) && return ;;
+    --claims) COMPREPLY=($(compgen -W "seed gallery" -f -- "$word")) && return ;;
+    --depth) COMPREPLY=($(compgen -W "layout device use" -- "$word")) && return ;;
     --theme) COMPREPLY=($(compgen -W "light dark" -- "$word")) && return ;;
     --model)
         COMPREPLY=($(compgen -W "$(kvcaliper list models --csv 2>/dev/null | tail -n +2 | cut -d, -f1)" -f -- "$word"))
@@ -30,7 +32,7 @@ _kvcaliper() {
     compare) options="$settings $output --baseline" ;;
     curve) options="$settings $output --from --to --points" ;;
     fit) options="$settings $output --gpu --memory --weights --workspace --utilization --shared-prefix --cartridge --document --training-tokens" ;;
-    verify) options="$settings $output --backend --steps --seed --record" ;;
+    verify) options="$settings $output --backend --steps --seed --record --claims --repeats --depth --cartridge --paged --baseline" ;;
     chart) options="$settings --output --kind --gpu --weights --theme --size --help" ;;
     claims) options="$output" ;;
     log) options="$settings $output --model" ;;

@@ -25,8 +25,10 @@ complete -c kvcaliper -l gpu -x -a "(kvcaliper list gpus --csv | tail -n +2 | cu
 for option in memory weights workspace utilization shared-prefix cartridge document training-tokens
     complete -c kvcaliper -l $option -x
 end
+complete -c kvcaliper -l depth -x -a "layout device use"
+complete -c kvcaliper -l claims -F -a "seed gallery"
 complete -c kvcaliper -l backend -x -a "auto cuda cpu"
-for option in baseline from to points steps seed size
+for option in baseline from to points steps repeats cartridge paged seed size
     complete -c kvcaliper -l $option -x
 end
 complete -c kvcaliper -l record -r -F

@@ -2,6 +2,7 @@
 // The command against stand-ins for the verifier; the real one is tested in tests/kernels.
 #include "tests/cli/run_cli.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -72,9 +73,49 @@ TEST_F(VerifyCommand, ErrorsAreOneLine) {
 }
 
 TEST_F(VerifyCommand, AnEndWithoutAResultIsImpossibleHere) {
-    expect_one_line_error(run_with(std::string(hello) + "; kill -9 $$"), impossible_here);
+    const Ran killed = run_with(std::string(hello) + "; kill -9 $$");
+    expect_one_line_error(killed, impossible_here);
+    EXPECT_THAT(killed.err, HasSubstr("found death by signal 9"));
     expect_one_line_error(run_with("exit 0"), impossible_here);
 }
+
+#if defined(KVCALIPER_VERIFY_PROGRAM)
+/// Kills the process that a file names as soon as progress is shown.
+class KillAtProgress final : public std::stringbuf {
+  public:
+    explicit KillAtProgress(fs::path pid_file) : pid_file_(std::move(pid_file)) {}
+    int killed() const { return killed_; }
+
+  private:
+    int sync() override {
+        int child = 0;
+        if (killed_ == 0 && str().find('%') != std::string::npos &&
+            std::ifstream(pid_file_) >> child) {
+            killed_ += ::kill(child, SIGKILL) == 0 ? 1 : 0;
+        }
+        return 0;
+    }
+    fs::path pid_file_;
+    int killed_ = 0;
+};
+
+TEST_F(VerifyCommand, TheRealVerifierKilledInTheMiddleOfItsRun) {
+    const fs::path program = folder_ / "verifier";
+    std::ofstream(program) << "#!/bin/sh\necho $$ > " << folder_ / "pid"
+                           << "\nexec " KVCALIPER_VERIFY_PROGRAM " \"$@\"\n";
+    fs::permissions(program, fs::perms::owner_all);
+    setenv("KVCALIPER_VERIFY", program.c_str(), 1);
+    std::ostringstream out;
+    KillAtProgress killer(folder_ / "pid");
+    std::ostream err(&killer);
+    Io io{out, err, true};
+    EXPECT_EQ(run({"verify", "gpt2", "-c", "20K"}, io), impossible_here);
+    EXPECT_EQ(killer.killed(), 1);
+    EXPECT_EQ(out.str(), "");
+    EXPECT_THAT(killer.str(), HasSubstr("kvcaliper: " + program.string() +
+                                        ": expected a result, found death by signal 9 (Killed)\n"));
+}
+#endif
 
 TEST_F(VerifyCommand, VersionsMustMatch) {
     const Ran ran = run_with(R"(echo '{"type":"hello","version":"9.9"}')");

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The traps of the rule catalogue (section 8) that concern the types read here. Expected bytes are
 // hand calculations: layers × 2 × KV heads × head width × 2 bytes.
+#include "core/catalog.h"
 #include "tests/core/test_models.h"
 
 #include <gmock/gmock.h>
+#include <set>
 
 namespace kvcaliper {
 namespace {
@@ -21,6 +23,31 @@ TEST(Architectures, Qwen2WindowIsIgnoredUnlessSwitchedOn) {
         "sliding_window":4096})");
     EXPECT_EQ(growth(*on), Ratio(20 * 2048));
     EXPECT_EQ(constant(*on), Bytes(8 * 2048 * 4096));
+}
+
+/// Attention parts by kind and whether their softmax has a sink: "sliding_attention+", "mla".
+std::set<std::string> sinks_of(const ModelPtr& model) {
+    std::set<std::string> found;
+    for (const LayerPlan& layer : model->plan.layers) {
+        for (const LayerPart& part : layer.parts) {
+            const auto* dims = std::get_if<AttentionDims>(&part.dims);
+            found.insert(std::string(to_string(part.kind)) + (dims && dims->sinks > 0 ? "+" : ""));
+        }
+    }
+    return found;
+}
+
+// transformers 5.24: modeling_gpt_oss.py has a sink in every layer, modeling_mimo_v2_flash.py in
+// the sliding ones alone.
+TEST(Architectures, SinksAreWeightsOfTheLayersThatHaveThem) {
+    EXPECT_THAT(sinks_of(load_model("gpt-oss-20b")),
+                testing::ElementsAre("full_attention+", "sliding_attention+"));
+    EXPECT_THAT(sinks_of(load_model("mimo-v2-flash")),
+                testing::ElementsAre("full_attention", "sliding_attention+"));
+    EXPECT_THAT(sinks_of(load_model("gemma-3-27b")),
+                testing::ElementsAre("full_attention", "sliding_attention"));
+    // 24 layers of 2 × 8 heads of 64 in 2 bytes: a sink adds nothing.
+    EXPECT_EQ(uncapped(*load_model("gpt-oss-20b")), Ratio(24 * 2 * 8 * 64 * 2));
 }
 
 TEST(Architectures, Qwen3MoeSlidesEverywhereWhenSwitchedOn) {

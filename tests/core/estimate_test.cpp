@@ -90,5 +90,55 @@ TEST(VerifyRequest, RefusesWhatHasNoSteps) {
     EXPECT_THROW(verify_request(*load_model("gpt2"), Settings{}, none), Error);
 }
 
+TEST(VerifyRequest, SamplesBehindTheBoundaryOfAChunk) {
+    // Llama 4's chunk is 8,192: with 4 steps, those at 8,194 lie on both sides of it.
+    EXPECT_THAT(verify_contexts(*load_model("llama-4-scout"), Tokens(16384)),
+                ElementsAre(4096, 8192, 8194, 16384));
+}
+
+TEST(VerifyRequest, EncoderTokensReachThePlan) {
+    Settings settings;
+    settings.encoder_tokens = Tokens(1601); // one image of Llama 3.2 Vision
+    const ModelPtr model = apply_settings(load_model("llama-3.2-11b-vision"), settings);
+    int crossing = 0;
+    for (const LayerPlan& layer : model->plan.layers) {
+        EXPECT_FALSE(needs_encoder_tokens(layer));
+        crossing += layer.parts.front().kind == LayerKind::cross_attention ? 1 : 0;
+    }
+    EXPECT_EQ(crossing, 8);
+    // 8 layers × 2 × 8 heads of 128 in 2 bytes × 1,601 rows.
+    EXPECT_EQ(constant_bytes(model->spec, ideal_formats()).bytes(),
+              Bytes(8 * 2 * 8 * 128 * 2 * 1601));
+}
+
+TEST(VerifyRequest, CarriesWhatWasAskedFor) {
+    VerifyOptions options;
+    options.repeats = 5;
+    options.depth = "layout";
+    options.cartridge = Tokens(100);
+    options.baseline = Tokens(50);
+    const JsonValue request = verify_request(*load_model("gpt2"), Settings{}, options, {64, 128});
+    EXPECT_EQ(request.integer_at("repeats"), 5);
+    EXPECT_EQ(request.string_at("depth"), "layout");
+    EXPECT_EQ(request.integer_at("cartridge"), 100);
+    EXPECT_EQ(request.integer_at("baseline"), 50);
+    EXPECT_EQ(*request.array_at("contexts").back().if_integer(), 228); // behind the cartridge
+    options.repeats = 0;
+    EXPECT_THROW(verify_request(*load_model("gpt2"), Settings{}, options), Error);
+    options.repeats = 1;
+    options.page = 6;
+    EXPECT_THROW(verify_request(*load_model("gpt2"), Settings{}, options), Error);
+}
+
+TEST(Estimate, TheFp8RowOfALatentKeepsItsRotaryKeyIn16Bits) {
+    // vLLM's fp8_ds_mla: 512 e4m3, four fp32 scales, 64 bf16: 656 B in each of 61 layers.
+    CacheFormats formats = ideal_formats();
+    formats.k = &numeric_format("fp8_e4m3_128");
+    const ModelPtr model = load_model("deepseek-v3");
+    EXPECT_EQ(uncapped_bytes_per_token(model->spec, formats).value(), Ratio(61 * 656));
+    EXPECT_FALSE(storage_problem(model->spec, formats));
+    EXPECT_TRUE(storage_problem(load_model("gpt2")->spec, formats)); // heads of 64
+}
+
 } // namespace
 } // namespace kvcaliper

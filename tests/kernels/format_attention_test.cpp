@@ -180,7 +180,8 @@ class FormatAttention : public testing::TestWithParam<std::shared_ptr<Backend>> 
 TEST_P(FormatAttention, EveryPairOfFormats) {
     for (const Format key : cache_formats)
         for (const Format value : cache_formats)
-            expect_right({3, 64, 96, 40, 37, key, value});
+            expect_right({3, divides(key, 64) ? 64 : 128, divides(value, 96) ? 96 : 256, 40, 37,
+                          key, value});
 }
 
 constexpr std::pair<Format, Format> some_pairs[] = {{Format::q8_0, Format::q8_0},
@@ -221,7 +222,8 @@ TEST_P(FormatAttention, LatentRowsInEveryFormat) {
             const std::int64_t heads = 6, rank = 512, rope = 64, slots = 70;
             const Element element = format == Format::bf16 ? Element::bf16 : Element::f16;
             const Bytes latents = filled_plane(backend, 1, rank, slots, valid, format, 3);
-            const Bytes ropes = filled_plane(backend, 1, rope, slots, valid, format, 4);
+            const Bytes ropes =
+                filled_plane(backend, 1, rope, slots, valid, rope_format(format), 4);
             const Bytes q_latents = random_halves(heads * rank, 1, element);
             const Bytes q_ropes = random_halves(heads * rope, 2, element);
             const Buffer ql(backend, q_latents), qr(backend, q_ropes), l(backend, latents),
@@ -243,11 +245,11 @@ TEST_P(FormatAttention, LatentRowsInEveryFormat) {
                 return joined;
             };
             const auto latent = numbers_in(latents, format);
-            const auto wanted =
-                attend_by_definition(join(numbers_in(q_latents, format_of(element)),
-                                          numbers_in(q_ropes, format_of(element))),
-                                     heads, heads, join(latent, numbers_in(ropes, format)),
-                                     rank + rope, latent, rank, slots, valid, 0.0625);
+            const auto wanted = attend_by_definition(
+                join(numbers_in(q_latents, format_of(element)),
+                     numbers_in(q_ropes, format_of(element))),
+                heads, heads, join(latent, numbers_in(ropes, rope_format(format))), rank + rope,
+                latent, rank, slots, valid, 0.0625);
             EXPECT_LE(worst_row(floats_in(out.bytes()), wanted, rank), gate_of(backend, view))
                 << name_of(format) << " " << valid;
         }

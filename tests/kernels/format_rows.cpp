@@ -55,6 +55,11 @@ double number_at(const unsigned char* block, int i, Format format) {
     }
     case Format::fp8_e4m3:
         return fp8_at(block);
+    case Format::fp8_e4m3_128: {
+        std::uint32_t bits;
+        std::memcpy(&bits, block + 128, sizeof bits);
+        return fp8_at(block + i) * float_with(bits);
+    }
     case Format::q8_0:
         return d * (block[2 + i] < 128 ? block[2 + i] : block[2 + i] - 256);
     case Format::q4_0:

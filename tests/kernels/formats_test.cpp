@@ -45,6 +45,12 @@ TEST(Formats, TheKernelsOwnTableAgreesWithCores) {
     EXPECT_FALSE(cache_format("mxfp4"));
     EXPECT_FALSE(divides(Format::q8_0, 80));
     EXPECT_TRUE(divides(Format::fp8_e4m3, 80));
+    // vLLM's and FlashMLA's row: 512 e4m3, four fp32 scales, 64 bf16.
+    EXPECT_EQ(stored_row_bytes(Format::fp8_e4m3_128, 512) +
+                  stored_row_bytes(rope_format(Format::fp8_e4m3_128), 64),
+              656);
+    EXPECT_EQ(rope_format(Format::q8_0), Format::q8_0);
+    EXPECT_EQ(numeric_format("fp8_e4m3_128").rope_format, name_of(Format::bf16));
 }
 
 TEST(Formats, ABlockOfQ8ZeroByHand) {
@@ -111,12 +117,29 @@ TEST(Formats, Fp8ByHand) {
         {0x38, 0xb8, 0x3a, 0x7e, 0x7e, 0x7e, 0x7e, 0xfe, 0x08, 0x01, 0x00, 0x02, 0x08, 0x00, 0x80});
 }
 
+TEST(Formats, ABlockOfScaledFp8ByHand) {
+    // The greatest size is 896 = 2 · 448, so d = 2, which is 0x40000000 in f32, least byte first.
+    std::vector<float> row(128);
+    row[0] = 2;
+    row[1] = -896;
+    row[32] = 895;   // 447.5, nearest to 448
+    row[127] = 3.5f; // 1.75
+    Bytes wanted(132, 0x00);
+    wanted[0] = 0x38;
+    wanted[1] = 0xfe;
+    wanted[32] = 0x7e;
+    wanted[127] = 0x3e;
+    wanted[131] = 0x40;
+    expect_bytes(Format::fp8_e4m3_128, row, wanted);
+}
+
 TEST(Formats, ABlockOfZerosGivesZerosBack) {
     for (const Format format : cache_formats)
         for (const auto& backend : all_backends()) {
             if (!can_store(format, Element::f32))
                 continue;
-            const Bytes bytes = stored_row(*backend, format, block({}));
+            std::vector<float> zeros(size_of(block_of(format).elements));
+            const Bytes bytes = stored_row(*backend, format, zeros);
             for (const double number : numbers_in(bytes, format))
                 ASSERT_EQ(number, 0) << name_of(format);
         }
@@ -138,11 +161,12 @@ Bytes random_rows(std::int64_t rows, std::int64_t width, Element element) {
 }
 
 TEST(Formats, EveryBackendStoresTheBytesThatTheReferenceExpects) {
-    const std::int64_t rows = 400, width = 96;
+    const std::int64_t rows = 400;
     for (const Element element : {Element::f16, Element::bf16})
         for (const Format format : cache_formats) {
             if (!can_store(format, element))
                 continue;
+            const std::int64_t width = divides(format, 96) ? 96 : 256;
             const Bytes source = random_rows(rows, width, element);
             std::vector<double> wanted = numbers_in(source, format_of(element));
             for (std::int64_t row = 0; row < rows; ++row)
@@ -192,6 +216,9 @@ TEST(Formats, RefusesRowsThatDoNotDivideAndSixteenBitsOfTheOtherKind) {
         AttentionView step{nullptr, nullptr, nullptr, nullptr, 1, 2,           1,
                            80,      80,      4,       4,       1, Element::f16};
         step.value_format = Format::q4_0;
+        EXPECT_THROW(backend->attend(step, nullptr), Error);
+        step.value_format = Format::fp8_e4m3_128; // rows of 128 only
+        step.key_format = Format::f16;
         EXPECT_THROW(backend->attend(step, nullptr), Error);
         LatentView latent{nullptr, nullptr, nullptr, nullptr, nullptr, 1,           2,
                           64,      24,      4,       4,       1,       Element::f16};

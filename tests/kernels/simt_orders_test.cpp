@@ -120,6 +120,62 @@ TEST(SimtSplits, TheLaunchOfALargeDeviceAgreesToo) {
     EXPECT_LE(worst_error(found, reference(view, data), view.value_width), 2e-6);
 }
 
+/// The step over pages of 16 in reverse order, of one sequence and one kv head.
+Values run_paged(Backend& backend, AttentionView view, const AttentionData& data) {
+    constexpr std::int64_t page = 16;
+    const std::int64_t pages = view.slots / page, row = page * view.key_width;
+    const auto reversed = [&](const Values& rows) {
+        Values out;
+        for (std::int64_t p = pages - 1; p >= 0; --p) {
+            out.insert(out.end(), rows.begin() + p * row, rows.begin() + (p + 1) * row);
+        }
+        return out;
+    };
+    std::vector<std::byte> table;
+    for (std::int64_t p = pages - 1; p >= 0; --p) {
+        table.push_back(static_cast<std::byte>(p));
+        table.resize(table.size() + 3);
+    }
+    const Memory q(backend, data.q, view.element), k(backend, reversed(data.k), view.element),
+        v(backend, reversed(data.v), view.element), numbers(backend, table),
+        out(backend, view.heads * view.value_width * 4);
+    view.q = q.get();
+    view.k = k.get();
+    view.v = v.get();
+    view.out = out.floats();
+    const PagedAttentionView paged{view, static_cast<const std::int32_t*>(numbers.get()), pages,
+                                   page};
+    const Memory workspace(backend, backend.workspace_bytes(paged));
+    backend.attend(paged, workspace.get());
+    backend.synchronize();
+    return out.values(Element::f32);
+}
+
+AttentionView paged_view(std::int64_t heads, std::int64_t width) {
+    AttentionView view = attention_view(heads, 1, width, 300);
+    view.slots = 19 * 16; // the last page is not full: what no token reached is NaN
+    return view;
+}
+
+TEST(SimtOrders, PagesGiveTheSameBits) {
+    const AttentionView view = paged_view(5, 80);
+    const AttentionData data = attention_data(view, 11);
+    expect_same_bits(3, [&](Backend& backend) { return run_paged(backend, view, data); });
+}
+
+TEST(SimtSplits, PagesAgreeWithTheReferenceForEveryNumberOfSplits) {
+    for (const std::int64_t width : {64, 320}) {
+        const AttentionView view = paged_view(3, width);
+        const AttentionData data = attention_data(view, 12);
+        for (const std::int64_t splits : {1, 2, 3, 7, 64, 128}) {
+            const auto backend = make_emulated_backend(all_orders(splits).front());
+            EXPECT_LE(worst_error(run_paged(*backend, view, data), reference(view, data), width),
+                      2e-6)
+                << width << " in " << splits;
+        }
+    }
+}
+
 /// What `step(backend)` moved, counted load by load.
 template <class Step> simt::Stats traffic(const EmulatedOptions& options, Step step) {
     simt::stats() = {};
@@ -162,6 +218,9 @@ TEST(SimtTraffic, QuantisedCachesMoveWhatThePlanSays) {
     const auto backend = make_emulated_backend();
     for (const Format key : cache_formats) {
         for (const Format value : cache_formats) {
+            if (!divides(key, 96) || !divides(value, 96)) {
+                continue;
+            }
             AttentionView view = attention_view(6, 2, 96, 50);
             view.key_format = key;
             view.value_format = value;
@@ -182,6 +241,69 @@ TEST(SimtTraffic, QuantisedCachesMoveWhatThePlanSays) {
     }
 }
 
+TEST(SimtTraffic, LatentsWithARotaryKeyOfAnotherFormatMoveWhatThePlanSays) {
+    const EmulatedOptions options;
+    const auto backend = make_emulated_backend();
+    LatentView view = latent_view(6, 512, 64, 50);
+    view.format = Format::fp8_e4m3_128;
+    const Memory q(*backend, std::vector<std::byte>(6 * 512 * 2));
+    const Memory rows(*backend, std::vector<std::byte>(50 * 656));
+    const Memory out(*backend, 6 * 512 * 4);
+    const Memory workspace(*backend, backend->workspace_bytes(view));
+    view.q_latent = view.q_rope = q.get();
+    view.latent = view.rope = rows.get();
+    view.out = out.floats();
+    const LaunchPlan plan = plan_attention(view, options.facts);
+    EXPECT_EQ(plan.cache_bytes_read, 2 * 50 * 656); // two tiles of four heads
+    expect_traffic(traffic(options, [&](Backend& b) { b.attend(view, workspace.get()); }), plan);
+}
+
+TEST(SimtTraffic, SinksMoveWhatThePlanSays) {
+    const EmulatedOptions options;
+    const auto backend = make_emulated_backend();
+    const AttentionData data = attention_data(attention_view(6, 2, 64, 50), 13);
+    const Memory q(*backend, data.q, Element::f16), k(*backend, data.k, Element::f16);
+    const Memory sinks(*backend, Values(6, 1.0), Element::f32), out(*backend, 6 * 64 * 4);
+    AttentionView view = attention_view(6, 2, 64, 50);
+    const std::int64_t without = plan_attention(view, options.facts).bytes_read;
+    view.sinks = sinks.floats();
+    const Memory workspace(*backend, backend->workspace_bytes(view));
+    view.q = q.get();
+    view.k = view.v = k.get();
+    view.out = out.floats();
+    const LaunchPlan plan = plan_attention(view, options.facts);
+    EXPECT_EQ(plan.bytes_read - without, 6 * 128 * 4); // every thread of a head's block loads one
+    expect_traffic(traffic(options, [&](Backend& b) { b.attend(view, workspace.get()); }), plan);
+}
+
+TEST(SimtTraffic, PagesMoveWhatThePlanSays) {
+    const EmulatedOptions options;
+    const auto backend = make_emulated_backend();
+    for (const std::int64_t width : {64, 128, 256, 320}) {
+        for (const std::int64_t heads : {2, 6}) {
+            AttentionView step = attention_view(heads, 2, width, 50);
+            step.slots = 4 * 16;
+            const Memory q(*backend,
+                           std::vector<std::byte>(static_cast<std::size_t>(heads * width * 2)));
+            const Memory k(
+                *backend, std::vector<std::byte>(static_cast<std::size_t>(4 * 2 * 16 * width * 2)));
+            const Memory table(*backend, std::vector<std::byte>(4 * 4)); // page 0 four times
+            const Memory out(*backend, heads * width * 4);
+            step.q = q.get();
+            step.k = step.v = k.get();
+            step.out = out.floats();
+            const PagedAttentionView view{step, static_cast<const std::int32_t*>(table.get()), 4,
+                                          16};
+            const Memory workspace(*backend, backend->workspace_bytes(view));
+            const LaunchPlan plan = plan_attention(view, options.facts);
+            const std::int64_t readers = width > kMaxPagedGroupWidth ? heads / 2 : 1;
+            EXPECT_EQ(plan.cache_bytes_read, readers * 2 * 50 * 2 * width * 2);
+            expect_traffic(traffic(options, [&](Backend& b) { b.attend(view, workspace.get()); }),
+                           plan);
+        }
+    }
+}
+
 TEST(SimtTraffic, QuantisingAppendsMoveWhatThePlanSays) {
     const EmulatedOptions options;
     const auto backend = make_emulated_backend();
@@ -189,11 +311,13 @@ TEST(SimtTraffic, QuantisingAppendsMoveWhatThePlanSays) {
         if (!can_store(format, Element::f16)) {
             continue;
         }
-        const Memory source(*backend, 2 * 33 * 3 * 64 * 2);
-        const Memory plane(*backend, 2 * 3 * 6 * stored_row_bytes(format, 64));
-        const AppendView view{source.get(), plane.get(), 2, 3, 64, 6, 5, 33, Element::f16, format};
+        const std::int64_t width = divides(format, 64) ? 64 : 128;
+        const Memory source(*backend, 2 * 33 * 3 * width * 2);
+        const Memory plane(*backend, 2 * 3 * 6 * stored_row_bytes(format, width));
+        const AppendView view{source.get(), plane.get(),  2,     3, width, 6, 5,
+                              33,           Element::f16, format};
         const simt::Stats counted = traffic(options, [&](Backend& b) { b.append(view); });
-        EXPECT_EQ(counted.bytes_written, 2 * 3 * 6 * stored_row_bytes(format, 64));
+        EXPECT_EQ(counted.bytes_written, 2 * 3 * 6 * stored_row_bytes(format, width));
         EXPECT_EQ(counted.bytes_written, plan_append(view, options.facts).bytes_written);
         EXPECT_EQ(counted.bytes_read, plan_append(view, options.facts).bytes_read);
     }

@@ -16,6 +16,17 @@ inline LayerPlan full_layer() {
 inline LayerPlan sliding_layer(std::int64_t window = 24) {
     return one_part(LayerKind::sliding_attention, AttentionDims{8, 2, 64, 64, window});
 }
+inline LayerPlan chunked_layer(std::int64_t chunk = 24) {
+    return one_part(LayerKind::chunked_attention, AttentionDims{8, 2, 64, 64, chunk});
+}
+/// The layer with a sink logit per head.
+inline LayerPlan with_sinks(LayerPlan layer) {
+    std::get<AttentionDims>(layer.parts.front().dims).sinks = 1;
+    return layer;
+}
+inline LayerPlan cross_layer(std::int64_t encoder_tokens = 19) {
+    return one_part(LayerKind::cross_attention, AttentionDims{6, 2, 64, 64, {}, 0, encoder_tokens});
+}
 inline LayerPlan latent_layer() {
     return one_part(LayerKind::mla, LatentDims{4, 512, 64, 128, 128});
 }

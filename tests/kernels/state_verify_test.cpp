@@ -39,6 +39,12 @@ TEST_P(StateVerifyTest, ShortConvolutionsHold) {
     expect_equal(request_for({one_part(LayerKind::short_conv, ConvDims{33, 1, 0})}));
 }
 
+TEST_P(StateVerifyTest, ContextsCloserToEachOtherThanTheirStepsHold) {
+    expect_equal(request_for({mamba1_layer(), mamba2_layer(), delta_layer(LayerKind::gated_delta),
+                              delta_layer(LayerKind::lightning), short_conv_layer()},
+                             {15, 16, 17, 30, 31}));
+}
+
 TEST_P(StateVerifyTest, SequencesAndFormatsHold) {
     VerifyRequest request =
         request_for({mamba2_layer(), delta_layer(LayerKind::gated_delta), short_conv_layer(),

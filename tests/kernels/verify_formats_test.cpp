@@ -58,13 +58,47 @@ VerifyRequest request_in(const char* k, const char* v, std::vector<LayerPlan> la
 TEST_P(VerifyFormats, EveryPairHoldsForFullAndSlidingLayers) {
     for (const Format k : cache_formats)
         for (const Format v : cache_formats)
-            expect_equal(request_in(name_of(k), name_of(v),
-                                    {full_layer(), sliding_layer(), full_layer()}, {12, 40}));
+            if (divides(k, 64) && divides(v, 64))
+                expect_equal(request_in(name_of(k), name_of(v),
+                                        {full_layer(), sliding_layer(), full_layer()}, {12, 40}));
 }
 
 TEST_P(VerifyFormats, EveryFormatHoldsForLatents) {
     for (const Format k : cache_formats)
         expect_equal(request_in(name_of(k), "bf16", {latent_layer(), latent_layer()}, {10, 33}));
+}
+
+LayerPlan wide_layer() {
+    return one_part(LayerKind::full_attention, AttentionDims{6, 2, 128, 256, {}});
+}
+
+TEST_P(VerifyFormats, AScalePer128HoldsForRowsThatItDivides) {
+    expect_equal(request_in("fp8_e4m3_128", "fp8_e4m3_128", {wide_layer()}, {12, 40}));
+    expect_equal(request_in("fp8_e4m3_128", "q4_0", {wide_layer()}, {12, 40}));
+    EXPECT_THAT(verify_with(request_in("fp8_e4m3_128", "f16", {full_layer()})).reasons,
+                ElementsAre("no kernel for keys of 64 in fp8_e4m3_128: blocks of 128"));
+}
+
+TEST_P(VerifyFormats, TheFp8RowOfALatentCacheTakes656Bytes) {
+    const VerifyRequest request = request_in("fp8_e4m3_128", "bf16", {latent_layer()}, {20, 40});
+    const VerifyResult result = verify_with(request);
+    EXPECT_EQ(to_string(result.verdict), "equal");
+    EXPECT_EQ(result.slope, Ratio(656)); // vLLM fp8_ds_mla: 512 + 4 · 4 + 64 · 2
+    EXPECT_TRUE(result.samples[0].quantisation_error);
+    EXPECT_FALSE(result.samples[1].quantisation_error); // the rotary key stays what it is
+}
+
+TEST_P(VerifyFormats, TheFp8RowOfALatentCountedWithoutItsScalesIsRefuted) {
+    NumericFormat forgetful = numeric_format("fp8_e4m3_128");
+    forgetful.bytes_per_block = 128;
+    VerifyRequest request = request_in("fp8_e4m3_128", "bf16", {latent_layer()}, {20, 40});
+    request.formats.k = &forgetful;
+    EXPECT_THAT(refuted(request), Contains("layer 0 latent: kernel wrote 320 bytes past the "
+                                           "predicted 10,240 bytes (at 20 tokens)"));
+    forgetful = numeric_format("fp8_e4m3_128"); // and with a rotary key in 8 bits
+    forgetful.rope_format = "fp8_e4m3";
+    EXPECT_THAT(refuted(request), Contains("layer 0 rope_key: kernel wrote 1,280 bytes past the "
+                                           "predicted 1,280 bytes (at 20 tokens)"));
 }
 
 TEST_P(VerifyFormats, SequencesHold) {
