@@ -33,16 +33,29 @@ std::string width_obstacle(const AttentionKind& kind) {
                                                : std::string();
 }
 
-/// The type that queries, keys and values are multiplied in: bf16 where all of them are stored so;
-/// else f16, which holds fp8 and comes closest to quantised rows. f32 when neither will do.
+/// True for formats that the tile loader makes f16 of, alone or as the sum of two. f16 does not
+/// hold what bf16 and f32 hold.
+bool fits_f16(Format format) {
+    switch (format) {
+    case Format::f16:
+    case Format::fp8_e4m3:
+    case Format::q8_0:
+    case Format::q4_0:
+    case Format::q5_0:
+    case Format::q4_1:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// The type that queries, keys and values are multiplied in: bf16 where all of them are stored so,
+/// else f16; f32 when neither will do.
 Element operand_type(const AttentionKind& kind) {
-    const auto either_is = [&](Format format) {
-        return kind.key_format == format || kind.value_format == format;
-    };
     if (kind.element == Element::bf16 && !converts(kind)) {
         return Element::bf16;
     }
-    return either_is(Format::f32) || either_is(Format::bf16) ? Element::f32 : Element::f16;
+    return fits_f16(kind.key_format) && fits_f16(kind.value_format) ? Element::f16 : Element::f32;
 }
 
 std::string obstacle(const AttentionKind& kind, const DeviceFacts& facts) {

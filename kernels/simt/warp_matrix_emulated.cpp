@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/simt/warp_matrix_emulated.h"
 
-#include "kernels/simt/race_watch.h"
-
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <vector>
 
@@ -23,13 +20,6 @@ void require_whole_warp(void* const (&argument)[32], const char* name, const Pla
         if (lane == nullptr) {
             incomplete_warp(name, place);
         }
-    }
-}
-
-void require_aligned(const void* address, const char* name, const Place& place) {
-    if (reinterpret_cast<std::uintptr_t>(address) % kCopyBytes != 0) {
-        throw LaunchError(place, std::string(name) + ": thread " + std::to_string(threadIdx.x) +
-                                     " brings an address that is no multiple of 16 bytes");
     }
 }
 
@@ -81,8 +71,7 @@ template <class T> void combine_product(void* const (&argument)[32], const Place
 
 /// Number `column` of the row that lane `lane` brought.
 std::uint32_t number_at(void* const (&argument)[32], unsigned lane, unsigned column) {
-    const auto* const row = static_cast<const MatrixLoad*>(argument[lane])->row;
-    return static_cast<const std::uint16_t*>(row)[column];
+    return static_cast<const MatrixLoad*>(argument[lane])->row[column];
 }
 
 template <bool Transposed> void combine_load(void* const (&argument)[32], const Place& place) {
@@ -102,14 +91,8 @@ template <bool Transposed> void combine_load(void* const (&argument)[32], const 
     }
 }
 
-struct AsyncCopy {
-    void* to;
-    const void* from;
-    bool exists;
-};
-
 /// The copies of one thread that have not landed, oldest group first; the last group is open.
-using AsyncGroups = std::deque<std::vector<AsyncCopy>>;
+using AsyncGroups = std::deque<std::deque<AsyncCopy>>;
 
 std::vector<AsyncGroups>& groups_of_block() {
     thread_local std::vector<AsyncGroups> groups;
@@ -120,20 +103,14 @@ AsyncGroups& groups_of_this_thread() {
     return groups_of_block()[threadIdx.x];
 }
 
-void land(const AsyncCopy& copy, void* caller) {
-    watch::writes(copy.to, kCopyBytes, caller);
-    if (copy.exists) {
-        watch::reads(copy.from, kCopyBytes, caller);
-    }
-    const watch::Pause pause;
-    if (copy.exists) {
-        std::memcpy(copy.to, copy.from, kCopyBytes);
-    } else {
-        std::memset(copy.to, 0, kCopyBytes);
+} // namespace
+
+void require_aligned(const void* address, const char* name, const Place& place) {
+    if (reinterpret_cast<std::uintptr_t>(address) % kCopyBytes != 0) {
+        throw LaunchError(place, std::string(name) + ": thread " + std::to_string(threadIdx.x) +
+                                     " brings an address that is no multiple of 16 bytes");
     }
 }
-
-} // namespace
 
 void multiply_matrices(MatrixType type, MatrixProduct& own, const Place& place) {
     warp_operation("mma_16816", 0xffffffffu, &own,
@@ -141,36 +118,32 @@ void multiply_matrices(MatrixType type, MatrixProduct& own, const Place& place) 
 }
 
 void load_matrices(bool transposed, MatrixLoad& own, const Place& place) {
-    require_aligned(own.row, "ldmatrix", place);
-    watch::reads(own.row, kCopyBytes, __builtin_return_address(0)); // 8 numbers of 16 bits
     warp_operation(transposed ? "ldmatrix_x4_trans" : "ldmatrix_x4", 0xffffffffu, &own,
                    transposed ? &combine_load<true> : &combine_load<false>, place);
 }
 
-void begin_async_copy(void* to, const void* from, bool exists, const Place& place) {
-    require_aligned(to, "cp_async_16", place);
-    require_aligned(from, "cp_async_16", place);
-    if (exists) {
-        global_read(from, kCopyBytes, place);
-    }
-    const watch::Pause pause;
-    groups_of_this_thread().back().push_back({to, from, exists});
+void begin_async_copy(const AsyncCopy& copy, const Place& place) {
+    require_aligned(copy.to, "cp_async_16", place);
+    require_aligned(copy.from, "cp_async_16", place);
+    groups_of_this_thread().back().push_back(copy);
+    stats().bytes_read += copy.exists ? static_cast<std::int64_t>(kCopyBytes) : 0;
 }
 
 void close_async_group() {
-    const watch::Pause pause;
     groups_of_this_thread().emplace_back();
 }
 
-void land_async_groups(std::size_t but_last) {
+bool take_async_copy(std::size_t last_groups, AsyncCopy& copy) {
     AsyncGroups& groups = groups_of_this_thread();
-    while (groups.size() > but_last + 1) { // the open group is none
-        for (const AsyncCopy& copy : groups.front()) {
-            land(copy, __builtin_return_address(0));
-        }
-        const watch::Pause pause;
+    while (groups.size() > last_groups + 1 && groups.front().empty()) { // the open group is none
         groups.pop_front();
     }
+    if (groups.size() <= last_groups + 1) {
+        return false;
+    }
+    copy = groups.front().front();
+    groups.front().pop_front();
+    return true;
 }
 
 void forget_async_copies(std::size_t threads) {
