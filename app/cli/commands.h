@@ -53,7 +53,6 @@ struct Options {
     int points = 32;
     std::string subject; ///< claims: a file or bundled name; log: a file; list: what
     std::string log_model;
-    bool context_given = false; ///< --context was asked for, not filled in
     VerifyOptions verify;
     std::string record;
     std::string chart_file;
