@@ -48,6 +48,15 @@ TEST(ModelEdit, LayersAndHeadWidth) {
     EXPECT_THROW(llama.with(EditField::layers, 0), Error);
 }
 
+TEST(ModelEdit, ASlipOfTheFingerIsNoModel) {
+    const ModelEdit gemma = edit("gemma-3-27b");
+    for (const EditField field : {EditField::layers, EditField::window, EditField::full_every}) {
+        EXPECT_THROW(gemma.with(field, 0), Error);
+        EXPECT_THROW(gemma.with(field, -1), Error);
+        EXPECT_THROW(gemma.with(field, std::int64_t{1} << 40), Error);
+    }
+}
+
 TEST(ModelEdit, LatentRankOfMla) {
     const ModelEdit deepseek = edit("deepseek-v3");
     EXPECT_EQ(deepseek.state(EditField::latent_rank).value, 512);
