@@ -187,6 +187,22 @@ void set_window(const EditView& view, JsonValue& object, const std::string& key,
 
 } // namespace
 
+std::int64_t largest_value(EditField field) {
+    switch (field) {
+    case EditField::layers:
+    case EditField::full_every:
+        return 10'000;
+    case EditField::kv_heads:
+    case EditField::head_width:
+        return 65'536;
+    case EditField::latent_rank:
+        return 1'000'000;
+    case EditField::window:
+        return 1'000'000'000;
+    }
+    return 0;
+}
+
 ModelEdit::ModelEdit(ConfigFile config)
     : config_(std::move(config)), place_(text_config_place(config_)), plan_(plan_model(config_)) {}
 
@@ -226,6 +242,13 @@ ConfigFile ModelEdit::with(EditField field, std::int64_t value) const {
     const FieldState before = state(field);
     if (!before.reason.isEmpty()) {
         throw Error(config_.name + ": " + before.reason.toStdString());
+    }
+    const std::int64_t least = before.may_be_none ? 0 : 1;
+    if (value < least || value > largest_value(field)) {
+        throw input_error(config_.name, "/" + before.key,
+                          "a number from " + std::to_string(least) + " to " +
+                              std::to_string(largest_value(field)),
+                          std::to_string(value));
     }
     ConfigFile next = config_;
     JsonValue& object = object_at(next.value, place_.pointer);

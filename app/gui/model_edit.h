@@ -28,6 +28,10 @@ inline constexpr EditField all_edit_fields[] = {EditField::layers,      EditFiel
                                                 EditField::head_width,  EditField::window,
                                                 EditField::latent_rank, EditField::full_every};
 
+/// The most a field may be: lists of a config grow with its layers, and a slip of the finger is not
+/// to fill the memory.
+std::int64_t largest_value(EditField field);
+
 /// What a field of a config is, and whether it can be another.
 struct FieldState {
     std::optional<std::int64_t> value; ///< none where nothing of the kind is there

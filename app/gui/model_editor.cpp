@@ -15,6 +15,7 @@
 #include <QSpinBox>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <exception>
 
 namespace kvcaliper::gui {
@@ -88,6 +89,30 @@ QString heads_text(std::int64_t heads, std::int64_t most) {
                            : ModelEditor::tr("%1, grouped").arg(heads);
 }
 
+/// The values there are; of a field that can not be changed, the one it has.
+void show_choice(QComboBox& box, const FieldState& state, bool open) {
+    box.clear();
+    for (const std::int64_t heads : state.choices) {
+        box.addItem(heads_text(heads, state.choices.back()), QVariant::fromValue<qlonglong>(heads));
+    }
+    if (!open && state.value) {
+        box.addItem(integer_text(*state.value));
+    }
+    const auto value = QVariant::fromValue<qlonglong>(state.value.value_or(0));
+    box.setCurrentIndex(open ? box.findData(value) : box.count() - 1);
+}
+
+void show_number(QSpinBox& box, EditField field, const FieldState& state, bool open) {
+    const std::int64_t largest = largest_value(field);
+    const bool has_words = state.may_be_none || !state.value; // they stand for 0
+    box.setSpecialValueText(!has_words          ? QString()
+                            : !open             ? QStringLiteral("—")
+                            : state.may_be_none ? ModelEditor::tr("none")
+                                                : ModelEditor::tr("irregular"));
+    box.setRange(has_words ? 0 : 1, static_cast<int>(largest));
+    box.setValue(static_cast<int>(std::min<std::int64_t>(state.value.value_or(0), largest)));
+}
+
 /// "128 KiB → 64 KiB (÷2.00)".
 QString change_text(const Figure& before, const Figure& after) {
     const QString words =
@@ -104,32 +129,21 @@ QString change_text(const Figure& before, const Figure& after) {
 } // namespace
 
 ModelEditor::ModelEditor(Study& study, QWidget* parent)
-    : QWidget(parent), study_(study), head_(words_label("editHead", this)),
-      effect_(words_label("editEffect", this)), problem_(words_label("editProblem", this)),
+    : QWidget(parent), study_(study), fields_(new QFormLayout),
+      head_(words_label("editHead", this)), effect_(words_label("editEffect", this)),
+      problem_(words_label("editProblem", this)),
       reset_(new QPushButton(tr("&Back to the original"), this)),
       save_(new QPushButton(tr("&Save as config.json…"), this)) {
     setObjectName(QStringLiteral("modelEditor"));
-    auto* fields = new QWidget(this);
-    auto* form = new QFormLayout(fields);
-    form->setContentsMargins(0, 0, 0, 0);
-    form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-    auto* scroll = new QScrollArea(this);
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidgetResizable(true);
-    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scroll->setWidget(fields);
     reset_->setObjectName(QStringLiteral("editReset"));
     save_->setObjectName(QStringLiteral("editSave"));
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(head_);
     layout->addWidget(effect_);
-    layout->addWidget(scroll, 1);
+    layout->addWidget(makeFieldsPart(), 1);
     layout->addWidget(problem_);
     layout->addWidget(reset_);
     layout->addWidget(save_);
-    for (const EditField field : all_edit_fields) {
-        addRow(field);
-    }
     setFocusProxy(rows_.front().number);
     connect(reset_, &QPushButton::clicked, this, &ModelEditor::reset);
     connect(save_, &QPushButton::clicked, this, &ModelEditor::saveDialog);
@@ -137,16 +151,30 @@ ModelEditor::ModelEditor(Study& study, QWidget* parent)
     connect(&study_, &Study::currentChanged, this, &ModelEditor::refreshSeen);
 }
 
+QWidget* ModelEditor::makeFieldsPart() {
+    auto* part = new QWidget(this);
+    part->setLayout(fields_);
+    fields_->setContentsMargins(0, 0, 0, 0);
+    fields_->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    for (const EditField field : all_edit_fields) {
+        addRow(field);
+    }
+    auto* scroll = new QScrollArea(this);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setWidget(part);
+    return scroll;
+}
+
 void ModelEditor::addRow(EditField field) {
     const FieldLooks looks = looks_of(field);
     Row row{field};
-    QWidget* input = nullptr;
     if (field == EditField::kv_heads) {
         row.choice = new QComboBox(this);
         connect(row.choice, &QComboBox::activated, this, [this, box = row.choice] {
             change(EditField::kv_heads, box->currentData().toLongLong());
         });
-        input = row.choice;
     } else {
         row.number = new QSpinBox(this);
         row.number->setKeyboardTracking(false); // a number half written is not wanted
@@ -154,16 +182,18 @@ void ModelEditor::addRow(EditField field) {
         row.number->setGroupSeparatorShown(true);
         connect(row.number, &QSpinBox::valueChanged, this,
                 [this, field](int value) { change(field, value); });
-        input = row.number;
     }
-    input->setObjectName(QLatin1String(looks.name));
-    input->setAccessibleName(without_ampersand(looks.label));
+    row.input()->setObjectName(QLatin1String(looks.name));
+    row.input()->setAccessibleName(without_ampersand(looks.label));
     row.note = words_label("editNote", this);
     row.note->setEnabled(false); // quieter than the values
-    auto* form = qobject_cast<QFormLayout*>(findChild<QScrollArea*>()->widget()->layout());
-    form->addRow(looks.label, input);
-    form->addRow(row.note);
+    fields_->addRow(looks.label, row.input());
+    fields_->addRow(row.note);
     rows_.push_back(row);
+}
+
+QWidget* ModelEditor::Row::input() const {
+    return choice != nullptr ? static_cast<QWidget*>(choice) : number;
 }
 
 void ModelEditor::showEvent(QShowEvent* event) {
@@ -202,29 +232,12 @@ void ModelEditor::refresh() {
 
 void ModelEditor::showRow(const Row& row, const FieldState& state, const FieldState& original) {
     const bool open = state.reason.isEmpty() && !state.key.empty();
-    QWidget* input = row.choice != nullptr ? static_cast<QWidget*>(row.choice) : row.number;
+    QWidget* input = row.input();
     const QSignalBlocker blocker(input);
     if (row.choice != nullptr) {
-        row.choice->clear();
-        for (const std::int64_t heads : state.choices) {
-            row.choice->addItem(heads_text(heads, state.choices.back()),
-                                QVariant::fromValue<qlonglong>(heads));
-        }
-        if (!open && state.value) {
-            row.choice->addItem(integer_text(*state.value), QVariant());
-        }
-        row.choice->setCurrentIndex(
-            open ? row.choice->findData(QVariant::fromValue<qlonglong>(state.value.value_or(0)))
-                 : row.choice->count() - 1);
+        show_choice(*row.choice, state, open);
     } else {
-        const bool special = state.may_be_none || !state.value;
-        row.number->setSpecialValueText(!special            ? QString()
-                                        : !open             ? QStringLiteral("—")
-                                        : state.may_be_none ? tr("none")
-                                                            : tr("irregular"));
-        row.number->setRange(special ? 0 : 1, 1'000'000'000);
-        row.number->setValue(static_cast<int>(
-            std::min<std::int64_t>(state.value.value_or(0), row.number->maximum())));
+        show_number(*row.number, row.field, state, open);
     }
     input->setEnabled(open);
     input->setToolTip(open ? tr("%1 in the config").arg(text(state.key)) : state.reason);

@@ -11,6 +11,7 @@
 #include <vector>
 
 class QComboBox;
+class QFormLayout;
 class QLabel;
 class QPushButton;
 class QSpinBox;
@@ -37,7 +38,9 @@ class ModelEditor : public QWidget {
         QComboBox* choice = nullptr;
         QSpinBox* number = nullptr;
         QLabel* note = nullptr;
+        QWidget* input() const;
     };
+    QWidget* makeFieldsPart();
     void addRow(EditField field);
     void refreshSeen();
     void refresh();
@@ -53,6 +56,7 @@ class ModelEditor : public QWidget {
 
     Study& study_;
     std::vector<Row> rows_;
+    QFormLayout* fields_;
     QLabel* head_;
     QLabel* effect_;
     QLabel* problem_;
