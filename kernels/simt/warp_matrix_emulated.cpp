@@ -2,7 +2,6 @@
 #include "kernels/simt/warp_matrix_emulated.h"
 
 #include <algorithm>
-#include <deque>
 #include <vector>
 
 namespace kvcaliper::simt {
@@ -91,16 +90,24 @@ template <bool Transposed> void combine_load(void* const (&argument)[32], const 
     }
 }
 
-/// The copies of one thread that have not landed, oldest group first; the last group is open.
-using AsyncGroups = std::deque<std::deque<AsyncCopy>>;
+/// The copies of one thread that have not landed, oldest first. A plain array, made by whoever
+/// starts a block: threads must not meet in an allocator.
+struct AsyncQueue {
+    static constexpr unsigned kMost = 128;
 
-std::vector<AsyncGroups>& groups_of_block() {
-    thread_local std::vector<AsyncGroups> groups;
-    return groups;
+    AsyncCopy copies[kMost];
+    std::uint64_t groups[kMost]; ///< the number of each copy's group
+    std::uint64_t open;          ///< the group that is not closed yet
+    std::uint64_t first, next;   ///< copies taken, copies begun
+};
+
+std::vector<AsyncQueue>& queues_of_block() {
+    thread_local std::vector<AsyncQueue> queues;
+    return queues;
 }
 
-AsyncGroups& groups_of_this_thread() {
-    return groups_of_block()[threadIdx.x];
+AsyncQueue& queue_of_this_thread() {
+    return queues_of_block()[threadIdx.x];
 }
 
 } // namespace
@@ -125,33 +132,36 @@ void load_matrices(bool transposed, MatrixLoad& own, const Place& place) {
 void begin_async_copy(const AsyncCopy& copy, const Place& place) {
     require_aligned(copy.to, "cp_async_16", place);
     require_aligned(copy.from, "cp_async_16", place);
-    groups_of_this_thread().back().push_back(copy);
+    AsyncQueue& queue = queue_of_this_thread();
+    if (queue.next - queue.first == AsyncQueue::kMost) {
+        throw LaunchError(place, "cp_async_16: more copies on their way than the emulator keeps");
+    }
+    queue.copies[queue.next % AsyncQueue::kMost] = copy;
+    queue.groups[queue.next % AsyncQueue::kMost] = queue.open;
+    ++queue.next;
     stats().bytes_read += copy.exists ? static_cast<std::int64_t>(kCopyBytes) : 0;
 }
 
 void close_async_group() {
-    groups_of_this_thread().emplace_back();
+    ++queue_of_this_thread().open;
 }
 
 bool take_async_copy(std::size_t last_groups, AsyncCopy& copy) {
-    AsyncGroups& groups = groups_of_this_thread();
-    while (groups.size() > last_groups + 1 && groups.front().empty()) { // the open group is none
-        groups.pop_front();
-    }
-    if (groups.size() <= last_groups + 1) {
+    AsyncQueue& queue = queue_of_this_thread();
+    const std::uint64_t place = queue.first % AsyncQueue::kMost;
+    if (queue.first == queue.next || queue.groups[place] + last_groups >= queue.open) {
         return false;
     }
-    copy = groups.front().front();
-    groups.front().pop_front();
+    copy = queue.copies[place];
+    ++queue.first;
     return true;
 }
 
 void forget_async_copies(std::size_t threads) {
-    std::vector<AsyncGroups>& block = groups_of_block();
-    block.resize(std::max(block.size(), threads));
-    for (AsyncGroups& groups : block) {
-        groups.resize(1);
-        groups.front().clear();
+    std::vector<AsyncQueue>& queues = queues_of_block();
+    queues.resize(std::max(queues.size(), threads));
+    for (AsyncQueue& queue : queues) {
+        queue.open = queue.first = queue.next = 0;
     }
 }
 

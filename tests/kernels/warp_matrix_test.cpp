@@ -247,6 +247,18 @@ TEST(AsyncCopy, AnAddressThatIsNotAlignedIsReported) {
     EXPECT_EQ(report_of(1, copy_to, 16u, from + 16), "nothing was reported");
 }
 
+__global__ void copy_without_end(const unsigned char* from) {
+    SIMT_SHARED(float, aligned, 4);
+    for (int i = 0; i < 1000; ++i) {
+        cp_async_16(aligned, from, true);
+    }
+}
+
+TEST(AsyncCopy, MoreCopiesThanAreKeptAreReported) {
+    alignas(16) const unsigned char from[16] = {};
+    EXPECT_SAYS(report_of(1, copy_without_end, +from), "more copies on their way");
+}
+
 /// What a block never waited for is not there for the next one, which has the same threads.
 __global__ void copy_in_the_first_block(const std::uint32_t* from, std::uint32_t* out) {
     SIMT_SHARED(float, aligned, 4);
