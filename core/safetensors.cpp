@@ -183,7 +183,7 @@ std::optional<Weights> safetensors_weights(const std::string& config_file,
     if (file.filename() != "config.json") {
         return std::nullopt;
     }
-    const fs::path folder = file.parent_path();
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
     std::error_code error;
     if (const fs::path index = folder / "model.safetensors.index.json"; fs::exists(index, error)) {
         return index_weights(index);

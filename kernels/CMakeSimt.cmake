@@ -5,7 +5,7 @@
 #   kvcaliper_emulated     the same kernels on the emulator, for tests only
 # Sets KVCALIPER_HAVE_CUDA here and in the parent scope.
 
-add_library(kvcaliper_launch_plan STATIC launch_plan.cpp)
+add_library(kvcaliper_launch_plan STATIC attention_core.cpp launch_plan.cpp)
 target_include_directories(kvcaliper_launch_plan PRIVATE ${PROJECT_SOURCE_DIR})
 kvcaliper_target_settings(kvcaliper_launch_plan)
 
@@ -66,8 +66,16 @@ target_include_directories(kvcaliper_cuda PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(kvcaliper_cuda PRIVATE kvcaliper_launch_plan)
 
 if(KVCALIPER_TESTS)
+  set(kvcaliper_emulator_sources
+    simt/crew.cpp simt/emulator.cpp simt/fiber.cpp simt/race_watch.cpp simt/shared_arena.cpp
+    simt/warp_matrix_emulated.cpp simt/write_log.cpp)
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+    # It watches the kernels; the emulator tells it which thread runs (simt/race_watch.h).
+    set_source_files_properties(${kvcaliper_emulator_sources} PROPERTIES
+      COMPILE_OPTIONS -fno-sanitize=thread COMPILE_DEFINITIONS KVCALIPER_TSAN)
+  endif()
   add_library(kvcaliper_emulated STATIC
-    backend_emulated.cpp simt/emulator.cpp simt/fiber.cpp simt/shared_arena.cpp)
+    backend_emulated.cpp ${kvcaliper_emulator_sources})
   kvcaliper_target_settings(kvcaliper_emulated)
   # Quants must come out the same everywhere, so no product may melt into a sum.
   target_compile_options(kvcaliper_emulated PRIVATE -ffp-contract=off)

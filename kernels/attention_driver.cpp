@@ -56,8 +56,6 @@ class TokenDriver : public LayerDriver {
             append_plane(memory, i, position, 1);
     }
 
-    double bound() const override { return backend_.attention_bound(elements_.key); }
-
     /// Over the rows of the first tokens of the representative.
     std::optional<double> quantisation_error(std::size_t plane) const override {
         const Plane shape = layer_planes(group_.plan, 1, elements_)[plane];
@@ -142,6 +140,8 @@ class AttentionDriver final : public TokenDriver {
         output_row_ = dims_.value_width;
     }
 
+    double bound() const override { return backend_.attention_bound(shape(1, 1)); }
+
     void begin_step(std::int64_t position) override {
         send_query(query_, Purpose::query, dims_.heads * dims_.key_width, position);
     }
@@ -221,6 +221,8 @@ class LatentDriver final : public TokenDriver {
           dims_(std::get<LatentDims>(group.plan.dims)) {
         output_row_ = dims_.rank;
     }
+
+    double bound() const override { return backend_.attention_bound(shape(1, 1)); }
 
     void begin_step(std::int64_t position) override {
         send_query(query_, Purpose::query, dims_.heads * dims_.rank, position);

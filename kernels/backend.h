@@ -59,8 +59,10 @@ class Backend {
     /// Bytes per second of a plain read of memory far larger than any cache, measured now.
     virtual double read_bandwidth() = 0;
 
-    /// Largest relative L2 error per head that this backend's kernels may show (kernels.md 6).
-    virtual double attention_bound(Element element) const = 0;
+    /// Largest relative L2 error per head that the kernels which run such a step may show
+    /// (kernels.md 6). Pointers, slots and valid do not matter.
+    virtual double attention_bound(const AttentionView& view) const = 0;
+    virtual double attention_bound(const LatentView& view) const = 0;
     virtual double state_bound() const = 0;
 };
 
@@ -68,7 +70,7 @@ class Backend {
 std::unique_ptr<Backend> make_cpu_backend();
 
 /// Throws Error(impossible_here) with a one-line reason where no GPU can be used or the part was
-/// not built.
-std::unique_ptr<Backend> make_cuda_backend();
+/// not built. Without tensor cores it runs what a GPU that lacks them would.
+std::unique_ptr<Backend> make_cuda_backend(bool tensor_cores = true);
 
 } // namespace kvcaliper::kernels

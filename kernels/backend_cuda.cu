@@ -96,13 +96,15 @@ class Stopwatch {
 
 class CudaBackend final : public Backend {
   public:
-    CudaBackend() : driver_(driver_version()) {
+    explicit CudaBackend(bool tensor_cores) : driver_(driver_version()) {
         require_device();
         simt::check(cudaGetDeviceProperties(&properties_, 0), "asking for the GPU's properties");
         require_kernels(properties_);
         simt::check(cudaStreamCreate(&site_.stream), "creating a stream");
         site_.facts = {properties_.multiProcessorCount,
-                       static_cast<std::int64_t>(properties_.sharedMemPerBlockOptin)};
+                       static_cast<std::int64_t>(properties_.sharedMemPerBlockOptin),
+                       tensor_cores ? 10 * properties_.major + properties_.minor
+                                    : DeviceFacts{}.compute_capability};
     }
     ~CudaBackend() override { cudaStreamDestroy(site_.stream); }
 
@@ -188,7 +190,12 @@ class CudaBackend final : public Backend {
         }
     }
 
-    double attention_bound(Element) const override { return kAttentionBound; }
+    double attention_bound(const AttentionView& view) const override {
+        return error_bound(plan_attention(view, site_.facts));
+    }
+    double attention_bound(const LatentView& view) const override {
+        return error_bound(plan_attention(view, site_.facts));
+    }
     double state_bound() const override { return kStateBound; }
 
   private:
@@ -225,8 +232,8 @@ class CudaBackend final : public Backend {
 
 } // namespace
 
-std::unique_ptr<Backend> make_cuda_backend() {
-    return std::make_unique<CudaBackend>();
+std::unique_ptr<Backend> make_cuda_backend(bool tensor_cores) {
+    return std::make_unique<CudaBackend>(tensor_cores);
 }
 
 } // namespace kvcaliper::kernels

@@ -5,7 +5,7 @@
 
 namespace kvcaliper::kernels {
 
-std::unique_ptr<Backend> make_cuda_backend() {
+std::unique_ptr<Backend> make_cuda_backend(bool) {
     throw Error("cuda: this build has no CUDA backend (nvcc was not found)",
                 ErrorKind::impossible_here);
 }

@@ -25,7 +25,8 @@ class EmulatedBackend final : public Backend {
 
     DeviceInfo info() const override {
         return {"emulated",
-                "CUDA kernels on the emulator",
+                "CUDA kernels on the emulator as sm_" +
+                    std::to_string(options_.facts.compute_capability),
                 "",
                 host_bytes(_SC_PHYS_PAGES),
                 host_bytes(_SC_AVPHYS_PAGES),
@@ -89,7 +90,12 @@ class EmulatedBackend final : public Backend {
         return static_cast<double>(data.size() * sizeof(Quad)) / took.count();
     }
 
-    double attention_bound(Element) const override { return kAttentionBound; }
+    double attention_bound(const AttentionView& view) const override {
+        return error_bound(plan_attention(view, options_.facts, options_.splits));
+    }
+    double attention_bound(const LatentView& view) const override {
+        return error_bound(plan_attention(view, options_.facts, options_.splits));
+    }
     double state_bound() const override { return kStateBound; }
 
   private:

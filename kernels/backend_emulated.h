@@ -10,12 +10,19 @@
 namespace kvcaliper::kernels {
 
 struct EmulatedOptions {
-    DeviceFacts facts{4, std::int64_t{99} * 1024};
+    DeviceFacts facts{4, std::int64_t{99} * 1024}; ///< of a device without usable tensor cores
     simt::Order order = simt::Order::forward;
     std::uint64_t seed = 1;
     std::int64_t splits = 0; ///< of attention; 0: as planned
 };
 
 std::unique_ptr<Backend> make_emulated_backend(const EmulatedOptions& options = {});
+
+/// The same device with tensor cores.
+inline std::unique_ptr<Backend> make_emulated_tensor_backend() {
+    EmulatedOptions options;
+    options.facts.compute_capability = 80;
+    return make_emulated_backend(options);
+}
 
 } // namespace kvcaliper::kernels

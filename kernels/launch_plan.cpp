@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/launch_plan.h"
 
+#include "kernels/attention_core.h"
+
 #include <algorithm>
 #include <array>
 
@@ -13,8 +15,8 @@ constexpr std::int64_t kFloat = 4;
 
 constexpr std::int64_t kMinSplitTokens = 128;
 constexpr std::int64_t kMaxSplits = 128;
-constexpr std::int64_t kTileTokens = 16; // what the warps of a block take per turn
-constexpr std::int64_t kBlocksPerMultiprocessor = 4;
+constexpr std::int64_t kTileTokens = 16;        // what the warps of a block take per turn
+constexpr std::int64_t kMostResidentBlocks = 4; // counted on; each one more is one more to merge
 // Starting constants of the wave model, in tiles: the fixed cost of a block, and the merge per
 // split.
 constexpr double kBlockCost = 10.0;
@@ -58,12 +60,9 @@ void refuse_what_does_not_fit(LaunchPlan& plan, const DeviceFacts& facts) {
 
 /// The dimensions of a step of either kind of attention.
 struct SplitStep {
-    std::int64_t sequences, kv_heads, group, valid;
-    std::int64_t score_width; ///< columns a score is made of
-    std::int64_t value_width; ///< columns of an output row
-    std::int64_t row_bytes;   ///< cache bytes read per slot and kv head
-    std::int64_t load_bytes;  ///< the same with every lane's loads counted
-    std::int64_t element;
+    std::int64_t sequences, kv_heads, valid;
+    AttentionKind kind;
+    std::int64_t row_bytes; ///< cache bytes read per slot and kv head
 };
 
 /// What the lanes load of a row: each its own quant, and all of them what they share.
@@ -92,37 +91,43 @@ std::string row_refusal(Format format, std::int64_t width, const char* name) {
 
 void shape_splits(LaunchPlan& plan, const SplitStep& step, const DeviceFacts& facts,
                   std::int64_t splits) {
-    plan.shape.head_tiles = divide_up(step.group, plan.heads);
+    const std::int64_t threads = plan.warps * kWarpLanes;
+    const std::int64_t most_threads = plan.core == Core::matrix
+                                          ? matrix_threads(converts(step.kind))
+                                          : kMostResidentBlocks * threads;
+    plan.blocks_per_multiprocessor =
+        resident_blocks(threads, most_threads, plan.shared_bytes, facts);
+    plan.shape.head_tiles = divide_up(step.kind.group, plan.heads);
     const std::int64_t blocks = step.sequences * step.kv_heads * plan.shape.head_tiles;
-    plan.shape.splits = splits > 0 ? splits : choose_splits(step.valid, blocks, facts);
+    const std::int64_t resident = facts.multiprocessors * plan.blocks_per_multiprocessor;
+    plan.shape.splits = splits > 0 ? splits : choose_splits(step.valid, blocks, resident);
     plan.shape.tokens_per_split = divide_up(step.valid, plan.shape.splits);
     plan.grid = blocks * plan.shape.splits;
-    plan.merge_grid = step.sequences * step.kv_heads * step.group;
-    plan.shared_bytes = kBlockWarps * plan.heads * (step.value_width + kPartialTail) * kFloat;
+    plan.merge_grid = step.sequences * step.kv_heads * step.kind.group;
     plan.merge_shared_bytes = 2 * plan.shape.splits * kFloat;
 }
 
-void count_split_traffic(LaunchPlan& plan, const SplitStep& step) {
-    const std::int64_t heads = step.sequences * step.kv_heads * step.group;
-    const std::int64_t partials =
-        heads * plan.shape.splits * (step.value_width + kPartialTail) * kFloat;
-    // Each warp of a block reads the query rows it needs.
-    const std::int64_t queries =
-        heads * plan.shape.splits * kBlockWarps * step.score_width * step.element;
-    plan.workspace_bytes = partials;
-    plan.cache_bytes_read =
-        step.sequences * step.kv_heads * plan.shape.head_tiles * step.valid * step.row_bytes;
-    plan.bytes_read = plan.cache_bytes_read / step.row_bytes * step.load_bytes + queries + partials;
-    plan.bytes_written = partials + heads * step.value_width * kFloat;
-    plan.flops = 2 * heads * step.valid * (step.score_width + step.value_width);
+/// Bytes of one slot's rows with every lane's loads counted.
+std::int64_t load_bytes(const LaunchPlan& plan, const AttentionKind& kind) {
+    const auto bytes = plan.core == Core::matrix ? tile_row_load_bytes : row_load_bytes;
+    return bytes(kind.key_format, kind.key_width) +
+           (kind.shared_values ? 0 : bytes(kind.value_format, kind.value_width));
 }
 
-LaunchPlan plan_split(LaunchPlan plan, const SplitStep& step, const DeviceFacts& facts,
-                      std::int64_t splits) {
-    shape_splits(plan, step, facts, splits);
-    count_split_traffic(plan, step);
-    refuse_what_does_not_fit(plan, facts);
-    return plan;
+void count_split_traffic(LaunchPlan& plan, const SplitStep& step) {
+    const std::int64_t heads = step.sequences * step.kv_heads * step.kind.group;
+    const std::int64_t partials =
+        heads * plan.shape.splits * (step.kind.value_width + kPartialTail) * kFloat;
+    // Each warp reads the query rows it needs; the tensor cores' block shares them.
+    const std::int64_t readers = plan.core == Core::matrix ? 1 : kBlockWarps;
+    const std::int64_t queries = heads * plan.shape.splits * readers * step.kind.key_width *
+                                 element_bytes(step.kind.element);
+    const std::int64_t rows = step.sequences * step.kv_heads * plan.shape.head_tiles * step.valid;
+    plan.workspace_bytes = partials;
+    plan.cache_bytes_read = rows * step.row_bytes;
+    plan.bytes_read = rows * load_bytes(plan, step.kind) + queries + partials;
+    plan.bytes_written = partials + heads * step.kind.value_width * kFloat;
+    plan.flops = 2 * heads * step.valid * (step.kind.key_width + step.kind.value_width);
 }
 
 /// The smallest kernel that covers the width.
@@ -134,11 +139,63 @@ unsigned columns_for(std::int64_t width) {
     return columns;
 }
 
+/// The smallest tensor cores' kernel: groups of 16 value columns for each of the four parts.
+unsigned column_groups_for(std::int64_t value_width) {
+    unsigned groups = 1;
+    while (groups * kMatrixParts * kMatrixRows < value_width) {
+        groups *= 2;
+    }
+    return groups;
+}
+
+void use_matrix_core(LaunchPlan& plan, const CoreChoice& choice) {
+    plan.matrix = choice.matrix;
+    plan.heads = static_cast<unsigned>(choice.matrix.rows());
+    plan.warps = choice.matrix.row_tiles * kMatrixParts;
+    plan.columns = column_groups_for(choice.matrix.value_width);
+    plan.shared_bytes = choice.matrix.shared_bytes();
+}
+
+void use_simt_core(LaunchPlan& plan, const AttentionKind& kind) {
+    plan.heads = kind.group == 1 && !kind.shared_values ? 1 : kGroupedHeads;
+    plan.columns = kind.shared_values ? kLatentColumns
+                                      : columns_for(std::max(kind.key_width, kind.value_width));
+    plan.shared_bytes = kBlockWarps * plan.heads * (kind.value_width + kPartialTail) * kFloat;
+}
+
+LaunchPlan plan_split(LaunchPlan plan, const SplitStep& step, const DeviceFacts& facts,
+                      std::int64_t splits) {
+    const CoreChoice choice = choose_core(step.kind, facts);
+    plan.core = choice.core;
+    plan.core_reason = choice.reason;
+    plan.weights = choice.weights;
+    if (choice.core == Core::matrix) {
+        use_matrix_core(plan, choice);
+    } else {
+        use_simt_core(plan, step.kind);
+    }
+    shape_splits(plan, step, facts, splits);
+    count_split_traffic(plan, step);
+    refuse_what_does_not_fit(plan, facts);
+    return plan;
+}
+
 } // namespace
 
-std::int64_t choose_splits(std::int64_t tokens, std::int64_t blocks, const DeviceFacts& facts) {
+double error_bound(const LaunchPlan& plan) {
+    switch (plan.weights) {
+    case Element::f16:
+        return kF16WeightBound;
+    case Element::bf16:
+        return kBf16WeightBound;
+    default:
+        return kAttentionBound;
+    }
+}
+
+std::int64_t choose_splits(std::int64_t tokens, std::int64_t blocks, std::int64_t resident) {
     const std::int64_t most = std::clamp(tokens / kMinSplitTokens, std::int64_t{1}, kMaxSplits);
-    const std::int64_t resident = facts.multiprocessors * kBlocksPerMultiprocessor;
+    resident = std::max(resident, std::int64_t{1}); // where nothing fits, the plan is refused
     std::int64_t best = 1;
     double least = 0.0;
     for (std::int64_t splits = 1; splits <= most; ++splits) {
@@ -213,20 +270,20 @@ LaunchPlan plan_attention(const AttentionView& view, const DeviceFacts& facts,
             return refused(reason);
         }
     }
-    const std::int64_t group = view.heads / view.kv_heads;
     const Format plain = format_of(view.element);
     plan.plain = view.key_format == plain && view.value_format == plain;
-    plan.heads = group == 1 ? 1 : kGroupedHeads;
-    plan.columns = columns_for(std::max(view.key_width, view.value_width));
-    return plan_split(plan,
-                      {view.sequences, view.kv_heads, group, view.valid, view.key_width,
-                       view.value_width,
-                       stored_row_bytes(view.key_format, view.key_width) +
-                           stored_row_bytes(view.value_format, view.value_width),
-                       row_load_bytes(view.key_format, view.key_width) +
-                           row_load_bytes(view.value_format, view.value_width),
-                       element_bytes(view.element)},
-                      facts, splits);
+    const AttentionKind kind{view.heads / view.kv_heads,
+                             view.key_width,
+                             view.value_width,
+                             0,
+                             false,
+                             view.element,
+                             view.key_format,
+                             view.value_format};
+    const std::int64_t row_bytes = stored_row_bytes(view.key_format, view.key_width) +
+                                   stored_row_bytes(view.value_format, view.value_width);
+    return plan_split(plan, {view.sequences, view.kv_heads, view.valid, kind, row_bytes}, facts,
+                      splits);
 }
 
 LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts, std::int64_t splits) {
@@ -253,12 +310,10 @@ LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts, std:
     }
     const std::int64_t width = view.rank + view.rope_width;
     plan.plain = view.format == format_of(view.element);
-    plan.heads = kGroupedHeads;
-    plan.columns = kLatentColumns;
+    const AttentionKind kind{view.heads, width,        view.rank,   view.rope_width,
+                             true,       view.element, view.format, view.format};
     return plan_split(plan,
-                      {view.sequences, 1, view.heads, view.valid, width, view.rank,
-                       stored_row_bytes(view.format, width), row_load_bytes(view.format, width),
-                       element_bytes(view.element)},
+                      {view.sequences, 1, view.valid, kind, stored_row_bytes(view.format, width)},
                       facts, splits);
 }
 

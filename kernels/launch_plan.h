@@ -14,6 +14,7 @@ namespace kvcaliper::kernels {
 struct DeviceFacts {
     std::int64_t multiprocessors = 1;
     std::int64_t shared_limit = std::int64_t{48} * 1024; ///< bytes a block may opt in to
+    int compute_capability = 75; ///< major · 10 + minor; tensor cores are used from 80 on
 };
 
 struct LaunchPlan {
@@ -25,10 +26,18 @@ struct LaunchPlan {
     std::int64_t merge_grid = 0; ///< 0 when there is nothing to merge
     std::int64_t merge_shared_bytes = 0;
 
-    SplitShape shape;      ///< attention only
-    bool plain = true;     ///< attention only: all numbers are of the queries' type
-    unsigned columns = 0;  ///< columns (or rows of a state) per lane that the kernel is built for
-    unsigned heads = 1;    ///< query heads per block
+    SplitShape shape;     ///< attention only
+    bool plain = true;    ///< attention only: all numbers are of the queries' type
+    unsigned columns = 0; ///< columns (or rows of a state) per lane that the kernel is built for
+    unsigned heads = 1;   ///< query heads per block
+
+    // Attention only.
+    Core core = Core::simt;
+    std::string core_reason; ///< why that one
+    MatrixShape matrix;      ///< Core::matrix only; `columns` then counts groups of 16 per warp
+    Element weights = Element::f32;             ///< what weights are rounded to
+    std::int64_t blocks_per_multiprocessor = 1; ///< that can be resident, as far as known here
+
     std::int64_t skip = 0; ///< append only: leading tokens that would be overwritten at once
     std::int64_t workspace_bytes = 0;
 
@@ -54,8 +63,11 @@ LaunchPlan plan_step(const ConvView& view, const DeviceFacts& facts);
 LaunchPlan plan_step(const Mamba2View& view, const DeviceFacts& facts);
 LaunchPlan plan_step(const DeltaView& view, const DeviceFacts& facts);
 
-/// How many parts to cut `tokens` into when `blocks` blocks run for each part. At least 128 tokens
-/// per part unless there are fewer.
-std::int64_t choose_splits(std::int64_t tokens, std::int64_t blocks, const DeviceFacts& facts);
+/// The largest relative L2 error per head that the planned attention may show.
+double error_bound(const LaunchPlan& plan);
+
+/// How many parts to cut `tokens` into when `blocks` blocks run for each part and the device holds
+/// `resident` at a time. At least 128 tokens per part unless there are fewer.
+std::int64_t choose_splits(std::int64_t tokens, std::int64_t blocks, std::int64_t resident);
 
 } // namespace kvcaliper::kernels

@@ -23,6 +23,7 @@ const char* const footer_text =
     "  kvcaliper compare gpt2-xl llama-3-8b gemma-3-27b deepseek-v3 falcon-mamba-7b\n"
     "  kvcaliper fit llama-3.3-70b --gpu h100-80 --tp 2 -c 32K --engine vllm --kv fp8_e4m3\n"
     "  kvcaliper claims\n"
+    "  kvcaliper log server.log --model gemma-3-27b\n"
     "  kvcaliper verify gpt2-xl -c 1000\n"
     "Exit codes: 0 answered, 1 answered no, 2 usage or bad input, 3 impossible here.";
 
@@ -239,6 +240,15 @@ void add_proof_commands(CLI::App& app, Options& options, Command& chosen) {
                     claims_command, chosen);
     claims->add_option("FILE", options.subject, "a claims file, or the bundled seed or gallery");
     add_output(*claims, options.output);
+
+    CLI::App* log =
+        add_command(app, "log", "Check the memory lines of an engine's log", log_command, chosen);
+    log->add_option("FILE", options.subject, "a log, or - (standard input)")->required();
+    log->add_option("--model", options.log_model,
+                    "the model of the log (default: the bundled one that the log names)")
+        ->type_name("MODEL");
+    add_settings(*log, options);
+    add_output(*log, options.output);
 
     CLI::App* verify = add_command(app, "verify", "Run decode steps and measure the cache",
                                    verify_command, chosen);

@@ -51,7 +51,8 @@ struct Options {
     std::optional<Tokens> from;
     std::optional<Tokens> to;
     int points = 32;
-    std::string subject; ///< claims: a file or bundled name; list: what
+    std::string subject; ///< claims: a file or bundled name; log: a file; list: what
+    std::string log_model;
     VerifyOptions verify;
     std::string record;
     std::string chart_file;
@@ -65,6 +66,7 @@ int compare_command(const Options& options, Io& io);
 int curve_command(const Options& options, Io& io);
 int fit_command(const Options& options, Io& io);
 int claims_command(const Options& options, Io& io);
+int log_command(const Options& options, Io& io);
 int verify_command(const Options& options, Io& io);
 int chart_command(const Options& options, Io& io);
 int list_command(const Options& options, Io& io);

@@ -52,7 +52,22 @@ bool key_is_value(const WeightReading& reading, const LayerPart& part) {
     return part.kind == LayerKind::full_attention && reading.config.flag("attention_k_eq_v", false);
 }
 
-void add_attention(const WeightReading& reading, const LayerPart& part, const AttentionDims& dims) {
+/// Query heads may differ from layer to layer where the cache does not (Laguna).
+std::int64_t query_heads(const WeightReading& reading, const AttentionDims& dims) {
+    const auto list = reading.config.integers("num_attention_heads_per_layer");
+    if (reading.layer >= std::ssize(list)) {
+        return dims.heads;
+    }
+    const std::int64_t heads = list[static_cast<std::size_t>(reading.layer)];
+    if (heads < 1 || heads > most) {
+        reading.config.fail("num_attention_heads_per_layer",
+                            "integers from 1 to " + std::to_string(most), std::to_string(heads));
+    }
+    return heads;
+}
+
+void add_attention(const WeightReading& reading, const LayerPart& part, AttentionDims dims) {
+    dims.heads = query_heads(reading, dims);
     const bool bias = reading.has_bias(reading.row.qkv);
     const std::int64_t gated = reading.row.extra == AttentionExtra::gated_query ? 2 : 1;
     const std::int64_t hidden = reading.hidden;

@@ -92,11 +92,25 @@ std::int64_t inner_width(const WeightReading& reading) {
     if (row.inner_absent > 0 && !reading.config.has(row.inner_key)) {
         return checked_multiply(row.inner_absent, reading.hidden);
     }
-    return reading.config.required(row.inner_key);
+    return reading.config.required(row.inner_key) / row.inner_divisor;
+}
+
+/// The width experts read and write; where it is not hidden_size, two more matrices go there and
+/// back.
+std::int64_t add_expert_width(const WeightReading& reading) {
+    const std::string_view key = reading.row.experts->latent_key;
+    if (key.empty() || !reading.config.has(key)) {
+        return reading.hidden;
+    }
+    const std::int64_t width = reading.config.required(key);
+    reading.linear("experts in", "mixer.fc1_latent_proj", width, reading.hidden);
+    reading.linear("experts out", "mixer.fc2_latent_proj", reading.hidden, width);
+    return width;
 }
 
 void add_routed(const WeightReading& reading, std::int64_t count, std::int64_t width) {
     const Experts& experts = *reading.row.experts;
+    const std::int64_t hidden = add_expert_width(reading);
     const std::int64_t chosen = reading.config.required(experts.chosen_key, count);
     const std::string prefix = reading.module("mlp.experts.0.");
     const auto matrix = [&](std::string_view label, std::string_view name, std::int64_t rows,
@@ -107,10 +121,10 @@ void add_routed(const WeightReading& reading, std::int64_t count, std::int64_t w
         }
     };
     if (!experts.plain) {
-        matrix("expert gate", "gate_proj", width, reading.hidden);
+        matrix("expert gate", "gate_proj", width, hidden);
     }
-    matrix("expert up", "up_proj", width, reading.hidden);
-    matrix("expert down", "down_proj", reading.hidden, width);
+    matrix("expert up", "up_proj", width, hidden);
+    matrix("expert down", "down_proj", hidden, width);
 }
 
 void add_shared(const WeightReading& reading, std::int64_t width) {
@@ -166,8 +180,7 @@ void add_mlp(const WeightReading& reading) {
     const std::int64_t count = experts ? number(reading.config, experts->count_key, 0) : 0;
     if (count > 1 && is_sparse(reading)) {
         add_experts(reading, count);
-    } else if (experts && experts->shared == SharedExperts::width && !experts->shared_gate &&
-               reading.config.has(experts->shared_key)) { // Granite 4 without experts
+    } else if (experts && experts->shared_alone && reading.config.has(experts->shared_key)) {
         add_shared(reading, 0);
     } else {
         add_dense(reading, "MLP", "mlp", inner_width(reading), reading.row.plain_mlp);

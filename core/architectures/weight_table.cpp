@@ -35,13 +35,17 @@ constexpr Experts jamba_experts{.count_key = "num_experts", .width_key = "interm
 constexpr Experts ernie_experts{.count_key = "moe_num_experts", .chosen_key = "moe_k", .layers = SparseLayers::range,
                                 .shared = SharedExperts::count, .shared_key = "moe_num_shared_experts", .correction = true};
 constexpr Experts granite_experts{.count_key = "num_local_experts", .width_key = "intermediate_size",
-                                  .shared = SharedExperts::width, .shared_key = "shared_intermediate_size"};
+                                  .shared = SharedExperts::width, .shared_key = "shared_intermediate_size", .shared_alone = true};
 constexpr Experts gemma4_experts{.count_key = "num_experts", .chosen_key = "top_k_experts", .beside_dense = true};
 constexpr Experts mimo_experts{.count_key = "n_routed_experts", .layers = SparseLayers::freq_list, .correction = true};
 constexpr Experts afmoe_experts{.count_key = "num_experts", .layers = SparseLayers::after_dense,
                                 .shared = SharedExperts::count, .shared_key = "num_shared_experts", .correction = true};
 constexpr Experts nemotron_experts{.count_key = "n_routed_experts", .shared = SharedExperts::width,
-                                   .shared_key = "moe_shared_expert_intermediate_size", .correction = true, .plain = true};
+                                   .shared_key = "moe_shared_expert_intermediate_size", .correction = true, .plain = true,
+                                   .latent_key = "moe_latent_size"};
+
+constexpr Experts laguna_experts{.count_key = "num_experts", .layers = SparseLayers::step, .shared = SharedExperts::width,
+                                 .shared_key = "shared_expert_intermediate_size", .correction = true};
 
 constexpr WeightRow table[] = {
     {.model_type = "llama", .qkv = attention_bias, .out = attention_bias, .mlp = mlp_bias},
@@ -57,6 +61,7 @@ constexpr WeightRow table[] = {
     {.model_type = "olmo2", .qkv = attention_bias, .out = attention_bias, .qk_norm = QkNorm::full},
     {.model_type = "olmo3", .qkv = attention_bias, .out = attention_bias, .qk_norm = QkNorm::full},
     {.model_type = "olmoe", .qkv = attention_bias, .out = attention_bias, .qk_norm = QkNorm::full, .experts = &olmoe_experts},
+    {.model_type = "qwen", .qkv = always, .inner_divisor = 2},
     {.model_type = "qwen2", .qkv = always},
     {.model_type = "qwen2_vl_text", .qkv = always},
     {.model_type = "qwen2_5_vl_text", .qkv = always},
@@ -74,6 +79,7 @@ constexpr WeightRow table[] = {
     {.model_type = "minimax_m2", .qk_norm = QkNorm::full, .experts = &minimax_experts},
     {.model_type = "gpt_oss", .qkv = {"attention_bias", true}, .out = {"attention_bias", true}, .experts = &oss_experts, .extra = AttentionExtra::sinks},
     {.model_type = "mimo_v2_flash", .experts = &mimo_experts, .extra = AttentionExtra::sliding_sinks},
+    {.model_type = "laguna", .qkv = attention_bias, .out = attention_bias, .qk_norm = QkNorm::head, .experts = &laguna_experts, .extra = AttentionExtra::head_gate},
     {.model_type = "afmoe", .norms = 4, .qk_norm = QkNorm::head, .experts = &afmoe_experts, .extra = AttentionExtra::gate},
     {.model_type = "glm", .qkv = {"attention_bias", true}},
     {.model_type = "glm4", .qkv = {"attention_bias", true}, .norms = 4},

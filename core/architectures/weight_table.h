@@ -55,11 +55,13 @@ struct Experts {
     SparseLayers layers = SparseLayers::all;
     SharedExperts shared = SharedExperts::none;
     std::string_view shared_key = "n_shared_experts";
-    bool shared_gate = false;  ///< one value per token weighs the shared expert
-    bool correction = false;   ///< a value per expert beside the router
-    bool biases = false;       ///< of the router and of every expert (gpt-oss)
-    bool beside_dense = false; ///< a dense MLP as well (Gemma 4)
-    bool plain = false;        ///< two matrices per expert
+    bool shared_gate = false;      ///< one value per token weighs the shared expert
+    bool correction = false;       ///< a value per expert beside the router
+    bool biases = false;           ///< of the router and of every expert (gpt-oss)
+    bool beside_dense = false;     ///< a dense MLP as well (Gemma 4)
+    bool plain = false;            ///< two matrices per expert
+    bool shared_alone = false;     ///< layers without experts have the shared one (Granite 4)
+    std::string_view latent_key{}; ///< a width the experts read and write instead of hidden_size
 };
 
 /// What else an attention layer has.
@@ -82,10 +84,11 @@ struct WeightRow {
     QkNorm qk_norm = QkNorm::none;
     bool plain_mlp = false; ///< two matrices, not a gate and two
     std::string_view inner_key = "intermediate_size";
-    std::int64_t inner_absent = 0; ///< that many times hidden_size when the key is absent; 0: an
-                                   ///< error
-    bool mlp_in_layers = true;     ///< false where layers hold a state alone
-    bool tied = false;             ///< what an absent tie_word_embeddings means
+    std::int64_t inner_absent = 0;  ///< that many times hidden_size when the key is absent; 0: an
+                                    ///< error
+    std::int64_t inner_divisor = 1; ///< what the key is divided by (Qwen 1: both halves in one)
+    bool mlp_in_layers = true;      ///< false where layers hold a state alone
+    bool tied = false;              ///< what an absent tie_word_embeddings means
     const Experts* experts = nullptr;
     AttentionExtra extra = AttentionExtra::none;
     std::string_view positions_key{}; ///< learned positions

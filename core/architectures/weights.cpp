@@ -10,12 +10,12 @@ namespace {
 
 /// A formula that was not held against this very type.
 constexpr std::int64_t generic_uncertainty = 50;
-/// Patterns × layers that are worth a count; more is no checkpoint.
-constexpr std::size_t most_effort = 4'000'000;
+/// Layers, and patterns × layers, that are worth a count; more is no checkpoint.
+constexpr std::size_t most_layers = 4096;
+constexpr std::size_t most_effort = 200'000;
 
 /// Keys that speak of matrices no row lists.
-constexpr const char* unknown_keys[] = {"moe_latent_size", "latent_moe_use_norm",
-                                        "attn_res_block_size"};
+constexpr const char* unknown_keys[] = {"latent_moe_use_norm", "attn_res_block_size"};
 /// How many experts there are, in every spelling: a row that knows none of them is another model.
 constexpr const char* expert_keys[] = {"num_experts", "num_local_experts", "n_routed_experts",
                                        "moe_num_experts", "num_routed_experts"};
@@ -24,17 +24,22 @@ constexpr WeightRow generic_row{.model_type = ""};
 
 // ---- one layer ----------------------------------------------------------------------------------
 
-/// The letter of a layer in Nemotron-H's pattern; 0 for other models.
+/// The letter of a layer in Nemotron-H's pattern, which newer files spell out; 0 for other models.
 char pattern_letter(const WeightReading& reading) {
     if (reading.row.model_type != "nemotron_h") {
         return 0;
     }
+    const auto layer = static_cast<std::size_t>(reading.layer);
     const JsonValue* pattern = reading.config.find("hybrid_override_pattern");
-    const auto* letters = pattern ? pattern->if_string() : nullptr;
-    if (letters == nullptr || reading.layer >= std::ssize(*letters)) {
+    if (const auto* letters = pattern ? pattern->if_string() : nullptr;
+        letters && layer < letters->size()) {
+        return (*letters)[layer];
+    }
+    const auto words = reading.config.words("layers_block_type");
+    if (layer >= words.size()) {
         throw Error("no parameter formula without hybrid_override_pattern");
     }
-    return (*letters)[static_cast<std::size_t>(reading.layer)];
+    return words[layer] == "moe" ? 'E' : words[layer] == "mlp" ? '-' : '*';
 }
 
 /// Falcon's later decoder has a norm for attention and one for the MLP, the parallel one of
@@ -111,6 +116,9 @@ void require_formula(const ModelConfig& config, const WeightRow& row) {
     if (present) {
         throw Error("no parameter formula with " + std::string(row.without));
     }
+    if (config.has("moe_latent_size") && !(row.experts && !row.experts->latent_key.empty())) {
+        throw Error("no parameter formula with moe_latent_size");
+    }
     for (const char* key : unknown_keys) {
         if (config.has(key)) {
             throw Error("no parameter formula with " + std::string(key));
@@ -129,8 +137,8 @@ void read_tensors(const ConfigFile& file, const ModelConfig& config, const Weigh
                   const std::vector<LayerPlan>& layers, WeightPlan& plan) {
     require_formula(config, row);
     const WeightQuantization quantization = weight_quantization(file, config);
-    if (quantization.effort() * layers.size() > most_effort) {
-        throw Error("too many patterns in the quantisation's lists of modules");
+    if (layers.size() > most_layers || quantization.effort() * layers.size() > most_effort) {
+        throw Error("no parameter formula for so many layers or lists of modules");
     }
     TensorList list(quantization);
     WeightReading reading{config, row, list, config.required("hidden_size")};

@@ -11,6 +11,7 @@
 #include "kernels/cuda/latent.cuh"
 #include "kernels/cuda/mamba1.cuh"
 #include "kernels/cuda/mamba2.cuh"
+#include "kernels/cuda/mma.cuh"
 #include "kernels/cuda/read.cuh"
 #include "kernels/launch_plan.h"
 
@@ -80,11 +81,38 @@ void attend_heads(const AttentionView& view, const LaunchPlan& plan, float* part
     }
 }
 
+template <class T, bool Converts>
+void attend_matrix_columns(const MatrixView& view, float scale, const LaunchPlan& plan,
+                           float* partials, const LaunchSite& site) {
+    auto* const kernel = plan.columns == 1   ? attend_matrix<T, Converts, 1>
+                         : plan.columns == 2 ? attend_matrix<T, Converts, 2>
+                         : plan.columns == 4 ? attend_matrix<T, Converts, 4>
+                                             : attend_matrix<T, Converts, 8>;
+    launch(kernel, plan.grid, static_cast<int>(plan.warps * kWarpLanes), plan.shared_bytes,
+           site.stream, view, plan.matrix, plan.shape, log2_scale(scale), partials);
+}
+
+/// Either kind of attention on the tensor cores.
+template <class View>
+void attend_on_tensor_cores(const View& view, const LaunchPlan& plan, float* partials,
+                            const LaunchSite& site) {
+    const MatrixView matrix = matrix_view(view);
+    if (!plan.plain) {
+        attend_matrix_columns<F16, true>(matrix, view.scale, plan, partials, site);
+    } else if (plan.weights == Element::f16) {
+        attend_matrix_columns<F16, false>(matrix, view.scale, plan, partials, site);
+    } else {
+        attend_matrix_columns<Bf16, false>(matrix, view.scale, plan, partials, site);
+    }
+}
+
 inline void run(const AttentionView& view, void* workspace, const LaunchSite& site) {
     const LaunchPlan plan = plan_attention(view, site.facts, site.splits);
     accepted(plan, "attention");
     auto* const partials = static_cast<float*>(workspace);
-    if (!plan.plain) {
+    if (plan.core == Core::matrix) {
+        attend_on_tensor_cores(view, plan, partials, site);
+    } else if (!plan.plain) {
         attend_heads<AnyFormat>(view, plan, partials, site);
     } else if (view.element == Element::f16) {
         attend_heads<F16>(view, plan, partials, site);
@@ -106,7 +134,9 @@ inline void run(const LatentView& view, void* workspace, const LaunchSite& site)
     const LaunchPlan plan = plan_attention(view, site.facts, site.splits);
     accepted(plan, "latent attention");
     auto* const partials = static_cast<float*>(workspace);
-    if (!plan.plain) {
+    if (plan.core == Core::matrix) {
+        attend_on_tensor_cores(view, plan, partials, site);
+    } else if (!plan.plain) {
         attend_latent<AnyFormat>(view, plan, partials, site);
     } else if (view.element == Element::f16) {
         attend_latent<F16>(view, plan, partials, site);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/simt/emulator.h"
 
-#include "kernels/simt/fiber.h"
-#include "kernels/simt/shared_arena.h"
+#include "kernels/simt/crew.h"
+#include "kernels/simt/race_watch.h"
+#include "kernels/simt/turns.h"
+#include "kernels/simt/warp_matrix_emulated.h"
+#include "kernels/simt/write_log.h"
 
-#include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
-#include <memory>
-#include <numeric>
 #include <utility>
-#include <vector>
 
 namespace kvcaliper::simt {
 
@@ -29,83 +29,43 @@ namespace {
 
 constexpr int kMaxThreads = 1024;
 
-enum class Waits { no, in_warp, at_barrier, returned };
-
-/// One CUDA thread.
-struct Thread {
-    explicit Thread(unsigned number) : index(number), fiber(number) {}
-
-    std::uint32_t bit() const { return 1u << (index % 32); }
-    unsigned warp() const { return index / 32; }
-
-    unsigned index;
-    Fiber fiber;
-    Waits waits = Waits::no;
-    const char* operation = "";
-    Place place;
-};
-
-/// A warp operation that some lanes of its mask have reached.
-struct Meeting {
-    const char* name;
-    Place place;
-    std::uint32_t mask;
-    std::uint32_t arrived;
-    void* argument[32];
-};
-
-struct Warp {
-    std::uint32_t present = 0; ///< lanes that exist
-    std::uint32_t ready = 0;   ///< lanes that can run
-    std::vector<Meeting> meetings;
-};
-
-/// splitmix64: enough to shuffle turns, and the same on every machine.
-class Shuffler {
-  public:
-    explicit Shuffler(std::uint64_t seed) : state_(seed) {}
-
-    std::uint64_t below(std::uint64_t limit) {
-        state_ += 0x9e3779b97f4a7c15u;
-        std::uint64_t mixed = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9u;
-        mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
-        return (mixed ^ (mixed >> 31)) % limit;
-    }
-
-  private:
-    std::uint64_t state_;
-};
+/// With three, two neighbours in the grid or two that are two apart are never in order.
+constexpr std::size_t kCrews = watch::active ? 3 : 1;
 
 class Emulator {
   public:
     void run(std::int64_t grid, int block, std::int64_t shared, void (*body)(void*), void* context);
     void meet(const char* name, std::uint32_t mask, void* argument, Combine combine,
-              const Place& place);
+              const Place& place, bool orders);
     void barrier(const Place& place);
-    SharedArena& shared() { return shared_; }
+    void require_order(const char* doing, const void* element, const Place& place) const;
+    void note_write(const void* element, const Place& place);
+    SharedArena& shared() { return crew_->shared; }
     Config config;
 
   private:
     static void thread_main(void* self);
-    void prepare_threads(int block);
+    void run_blocks(std::int64_t grid, std::int64_t shared);
+    void prepare_threads();
     void run_block();
     void start_block();
     void run_warp(Warp& warp, unsigned number);
     void resume(Thread& thread);
     bool release_barrier();
-    Meeting& meeting(const char* name, std::uint32_t mask, const Place& place);
+    Meeting& meeting(const char* name, std::uint32_t mask, const Place& place, bool orders);
+    Arrival arrive(const char* name, std::uint32_t mask, void* argument, Combine combine,
+                   const Place& place, bool orders);
     void wait(Waits waits, const char* operation, const Place& place);
-    [[noreturn]] void explain_deadlock() const;
-    [[noreturn]] void explain_missing_lane(const Meeting& meeting, unsigned warp) const;
-    std::string state_of(const Thread& thread) const;
-    template <class Number> void order(std::vector<Number>& turns, std::size_t count);
+    Moment now() const;
 
-    std::vector<std::unique_ptr<Thread>> threads_; ///< kept across blocks and launches
-    std::vector<Warp> warps_;
+    std::array<Crew, kCrews> crews_;
+    Crew* crew_ = crews_.data(); ///< of the running block
     std::vector<unsigned> warp_turns_, lane_turns_;
-    std::size_t live_ = 0; ///< threads of this launch's blocks
-    SharedArena shared_;
-    Shuffler shuffler_{1};
+    std::size_t live_ = 0;     ///< threads of this launch's blocks
+    std::size_t barriers_ = 0; ///< that the running block has passed
+    Tag launched_, finished_;
+    WriteLog writes_;
+    Turns turns_{Order::forward, 1};
     void (*body_)(void*) = nullptr;
     void* context_ = nullptr;
     Thread* current_ = nullptr;
@@ -115,18 +75,6 @@ class Emulator {
 Emulator& emulator() {
     thread_local Emulator instance;
     return instance;
-}
-
-template <class Number> void Emulator::order(std::vector<Number>& turns, std::size_t count) {
-    turns.resize(count);
-    std::iota(turns.begin(), turns.end(), Number{0});
-    if (config.order == Order::reverse) {
-        std::reverse(turns.begin(), turns.end());
-    } else if (config.order == Order::shuffled) {
-        for (std::size_t left = count; left > 1; --left) {
-            std::swap(turns[left - 1], turns[shuffler_.below(left)]);
-        }
-    }
 }
 
 void Emulator::run(std::int64_t grid, int block, std::int64_t shared, void (*body)(void*),
@@ -141,50 +89,73 @@ void Emulator::run(std::int64_t grid, int block, std::int64_t shared, void (*bod
     }
     body_ = body;
     context_ = context;
-    shuffler_ = Shuffler(config.seed);
-    prepare_threads(block);
+    live_ = static_cast<std::size_t>(block);
     gridDim = {static_cast<unsigned>(grid), 1, 1};
     blockDim = {static_cast<unsigned>(block), 1, 1};
+    writes_.clear();
+    watch::release(&launched_);
+    try {
+        run_blocks(grid, shared);
+    } catch (...) {
+        for (const auto& thread : crew_->threads) {
+            thread->fiber.drop();
+        }
+        watch::acquire(&finished_); // the error was made in a thread of the kernel
+        throw;
+    }
+    watch::acquire(&finished_);
+}
+
+void Emulator::run_blocks(std::int64_t grid, std::int64_t shared) {
+    const watch::Pause pause;
+    turns_ = Turns(config.order, config.seed);
     std::vector<std::uint32_t> turns;
-    order(turns, static_cast<std::size_t>(grid));
-    for (const std::uint32_t turn : turns) {
-        blockIdx = {turn, 0, 0};
-        shared_.reset(shared, config.shared_limit);
+    turns_.deal(turns, static_cast<std::size_t>(grid));
+    for (std::size_t turn = 0; turn < turns.size(); ++turn) {
+        crew_ = &crews_[turn % kCrews];
+        prepare_threads();
+        blockIdx = {turns[turn], 0, 0};
+        crew_->shared.reset(shared, config.shared_limit);
         run_block();
     }
 }
 
-void Emulator::prepare_threads(int block) {
-    live_ = static_cast<std::size_t>(block);
-    while (threads_.size() < live_) {
-        threads_.push_back(std::make_unique<Thread>(static_cast<unsigned>(threads_.size())));
+void Emulator::prepare_threads() {
+    auto& threads = crew_->threads;
+    while (threads.size() < live_) {
+        threads.push_back(std::make_unique<Thread>(static_cast<unsigned>(threads.size())));
     }
-    warps_.resize((live_ + 31) / 32);
+    crew_->warps.resize((live_ + 31) / 32);
 }
 
 void Emulator::start_block() {
-    for (Warp& warp : warps_) {
+    auto& warps = crew_->warps;
+    for (Warp& warp : warps) {
         warp.present = 0;
+        warp.barriers = 0;
         warp.meetings.clear();
     }
     for (std::size_t i = 0; i < live_; ++i) {
-        Thread& thread = *threads_[i];
+        Thread& thread = *crew_->threads[i];
         thread.waits = Waits::no;
         thread.fiber.prepare(&Emulator::thread_main, this);
-        warps_[thread.warp()].present |= thread.bit();
+        warps[thread.warp()].present |= thread.bit();
     }
-    for (Warp& warp : warps_) {
+    for (Warp& warp : warps) {
         warp.ready = warp.present;
     }
-    order(warp_turns_, warps_.size());
-    order(lane_turns_, 32);
+    ++crew_->blocks;
+    barriers_ = 0;
+    turns_.deal(warp_turns_, warps.size());
+    turns_.deal(lane_turns_, 32);
+    forget_async_copies(live_);
 }
 
 void Emulator::run_block() {
     start_block();
     do {
         for (const unsigned number : warp_turns_) {
-            run_warp(warps_[number], number);
+            run_warp(crew_->warps[number], number);
         }
     } while (release_barrier());
 }
@@ -194,7 +165,7 @@ void Emulator::run_warp(Warp& warp, unsigned number) {
     while (warp.ready != 0) {
         for (const unsigned lane : lane_turns_) {
             if ((warp.ready >> lane & 1u) != 0) {
-                resume(*threads_[number * 32 + lane]);
+                resume(*crew_->threads[number * 32 + lane]);
             }
         }
     }
@@ -212,14 +183,19 @@ void Emulator::resume(Thread& thread) {
 
 void Emulator::thread_main(void* self) {
     auto& owner = *static_cast<Emulator*>(self);
+    const Crew& crew = *owner.crew_;
+    watch::acquire(&owner.launched_);
+    watch::acquire(&crew.ends[(crew.blocks + 1) % 2]); // of the crew's last block
     try {
         owner.body_(owner.context_);
     } catch (...) {
         owner.failure_ = std::current_exception();
     }
+    watch::release(&crew.ends[crew.blocks % 2]);
+    watch::release(&owner.finished_);
     Thread& thread = *owner.current_;
     thread.waits = Waits::returned;
-    owner.warps_[thread.warp()].ready &= ~thread.bit();
+    owner.crew_->warps[thread.warp()].ready &= ~thread.bit();
     thread.fiber.leave();
 }
 
@@ -228,21 +204,48 @@ void Emulator::wait(Waits waits, const char* operation, const Place& place) {
     thread.waits = waits;
     thread.operation = operation;
     thread.place = place;
-    warps_[thread.warp()].ready &= ~thread.bit();
+    crew_->warps[thread.warp()].ready &= ~thread.bit();
     thread.fiber.suspend();
 }
 
 void Emulator::barrier(const Place& place) {
+    const Tag& tag = crew_->barriers[barriers_ % 2];
+    watch::release(&tag);
     wait(Waits::at_barrier, "__syncthreads", place);
+    watch::acquire(&tag);
+}
+
+Moment Emulator::now() const {
+    return {blockIdx.x, current_->index, barriers_, crew_->warps[current_->warp()].barriers};
+}
+
+void Emulator::require_order(const char* doing, const void* element, const Place& place) const {
+    if (!writes_.may_have(element)) {
+        return;
+    }
+    if (const auto write = writes_.unordered(element, now())) {
+        const auto name = [](const Moment& moment) {
+            return "thread " + std::to_string(moment.thread) + " of block " +
+                   std::to_string(moment.block);
+        };
+        throw LaunchError(place, "race: " + name(now()) + " " + doing + " what " +
+                                     name(write->moment) + " has written at " +
+                                     to_text(write->place));
+    }
+}
+
+void Emulator::note_write(const void* element, const Place& place) {
+    writes_.add(element, {now(), place});
 }
 
 /// Called when no thread can run. True when all of them wait at one barrier and may go on.
 bool Emulator::release_barrier() {
-    const Place first = threads_.front()->place;
+    const auto& threads = crew_->threads;
+    const Place first = threads.front()->place;
     std::size_t waiting = 0;
     std::size_t returned = 0;
     for (std::size_t i = 0; i < live_; ++i) {
-        const Thread& thread = *threads_[i];
+        const Thread& thread = *threads[i];
         returned += thread.waits == Waits::returned ? 1u : 0u;
         waiting += thread.waits == Waits::at_barrier && thread.place == first ? 1u : 0u;
     }
@@ -250,54 +253,22 @@ bool Emulator::release_barrier() {
         return false;
     }
     if (waiting != live_) {
-        explain_deadlock();
+        explain_deadlock(*crew_, live_);
     }
     for (std::size_t i = 0; i < live_; ++i) {
-        threads_[i]->waits = Waits::no;
+        threads[i]->waits = Waits::no;
     }
-    for (Warp& warp : warps_) {
+    for (Warp& warp : crew_->warps) {
         warp.ready = warp.present;
     }
+    ++barriers_;
     ++stats().barriers;
     return true;
 }
 
-std::string Emulator::state_of(const Thread& thread) const {
-    if (thread.waits == Waits::returned) {
-        return "has returned";
-    }
-    return std::string("waits in ") + thread.operation + " at " + to_text(thread.place);
-}
-
-void Emulator::explain_missing_lane(const Meeting& meeting, unsigned warp) const {
-    const std::uint32_t missing = meeting.mask & ~meeting.arrived;
-    const auto lane = static_cast<unsigned>(__builtin_ctz(missing));
-    throw LaunchError(meeting.place, std::string(meeting.name) + ": lane " + std::to_string(lane) +
-                                         " of warp " + std::to_string(warp) +
-                                         " is in the mask but " +
-                                         state_of(*threads_[warp * 32 + lane]));
-}
-
-void Emulator::explain_deadlock() const {
-    for (unsigned warp = 0; warp < warps_.size(); ++warp) {
-        if (!warps_[warp].meetings.empty()) {
-            explain_missing_lane(warps_[warp].meetings.front(), warp);
-        }
-    }
-    const auto at_barrier = [](const auto& thread) { return thread->waits == Waits::at_barrier; };
-    const auto end = threads_.begin() + static_cast<std::ptrdiff_t>(live_);
-    const Thread& waiting = **std::find_if(threads_.begin(), end, at_barrier);
-    const auto other = std::find_if(threads_.begin(), end, [&](const auto& thread) {
-        return !at_barrier(thread) || !(thread->place == waiting.place);
-    });
-    throw LaunchError(waiting.place, "divergent barrier: thread " + std::to_string(waiting.index) +
-                                         " waits here, thread " + std::to_string((*other)->index) +
-                                         " " + state_of(**other));
-}
-
 /// The open meeting this lane belongs to, or a new one. Masks of open meetings never overlap.
-Meeting& Emulator::meeting(const char* name, std::uint32_t mask, const Place& place) {
-    Warp& warp = warps_[current_->warp()];
+Meeting& Emulator::meeting(const char* name, std::uint32_t mask, const Place& place, bool orders) {
+    Warp& warp = crew_->warps[current_->warp()];
     for (Meeting& open : warp.meetings) {
         if ((open.mask & mask) == 0) {
             continue;
@@ -309,13 +280,14 @@ Meeting& Emulator::meeting(const char* name, std::uint32_t mask, const Place& pl
         }
         return open;
     }
-    warp.meetings.push_back({name, place, mask, 0, {}});
+    const Tag* const tag = orders ? &warp.tags[warp.turn++ % warp.tags.size()] : nullptr;
+    warp.meetings.push_back({name, tag, place, mask, 0, {}});
     return warp.meetings.back();
 }
 
 void Emulator::meet(const char* name, std::uint32_t mask, void* argument, Combine combine,
-                    const Place& place) {
-    Warp& warp = warps_[current_->warp()];
+                    const Place& place, bool orders) {
+    Warp& warp = crew_->warps[current_->warp()];
     if (mask == 0xffffffffu) {
         mask = warp.present; // as on a device, where the last warp may be short
     }
@@ -324,18 +296,36 @@ void Emulator::meet(const char* name, std::uint32_t mask, void* argument, Combin
                                      std::to_string(current_->index) +
                                      " lacks its own lane or names one that does not exist");
     }
-    Meeting& here = meeting(name, mask, place);
+    const Arrival arrival = arrive(name, mask, argument, combine, place, orders);
+    if (!arrival.last) {
+        wait(Waits::in_warp, name, place);
+    }
+    if (orders) {
+        watch::acquire(arrival.tag);
+    }
+}
+
+/// Leaves the argument at the meeting; the last lane to come combines what all have brought.
+Arrival Emulator::arrive(const char* name, std::uint32_t mask, void* argument, Combine combine,
+                         const Place& place, bool orders) {
+    const watch::Pause pause;
+    Warp& warp = crew_->warps[current_->warp()];
+    Meeting& here = meeting(name, mask, place, orders);
+    const Arrival arrival{(here.arrived | current_->bit()) == mask, here.orders};
     here.argument[current_->index % 32] = argument;
     here.arrived |= current_->bit();
-    if (here.arrived != mask) {
-        wait(Waits::in_warp, name, place);
-        return;
+    if (orders) {
+        watch::release(here.orders);
     }
-    const Meeting complete = here;
-    warp.meetings.erase(warp.meetings.begin() + (&here - warp.meetings.data()));
-    combine(complete.argument, place);
-    warp.ready |= mask;
-    ++stats().warp_operations;
+    if (arrival.last) {
+        const Meeting complete = here;
+        warp.meetings.erase(warp.meetings.begin() + (&here - warp.meetings.data()));
+        combine(complete.argument, place);
+        warp.ready |= mask;
+        warp.barriers += orders ? 1u : 0u;
+        ++stats().warp_operations;
+    }
+    return arrival;
 }
 
 } // namespace
@@ -356,14 +346,35 @@ void run_grid(std::int64_t grid, int block, std::int64_t shared, void (*body)(vo
 
 void warp_operation(const char* name, std::uint32_t mask, void* argument, Combine combine,
                     const Place& place) {
-    emulator().meet(name, mask, argument, combine, place);
+    emulator().meet(name, mask, argument, combine, place, false);
+}
+
+void warp_barrier(std::uint32_t mask, const Place& place) {
+    emulator().meet(
+        "__syncwarp", mask, nullptr, [](void* const(&)[32], const Place&) {}, place, true);
 }
 
 void block_barrier(const Place& place) {
     emulator().barrier(place);
 }
 
+void global_read(const void* element, std::size_t bytes, const Place& place) {
+    stats().bytes_read += static_cast<std::int64_t>(bytes);
+    if (!watch::active) {
+        emulator().require_order("reads", element, place);
+    }
+}
+
+void global_written(const void* element, std::size_t bytes, const Place& place) {
+    stats().bytes_written += static_cast<std::int64_t>(bytes);
+    if (!watch::active) {
+        emulator().require_order("writes", element, place);
+        emulator().note_write(element, place);
+    }
+}
+
 void* shared_variable(std::size_t bytes, const Place& place) {
+    const watch::Pause pause;
     return emulator().shared().variable(bytes, place);
 }
 

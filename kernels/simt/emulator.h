@@ -83,9 +83,17 @@ using Combine = void (*)(void* const (&argument)[32], const Place& place);
 
 void run_grid(std::int64_t grid, int block, std::int64_t shared, void (*body)(void*),
               void* context);
+
+/// Puts nothing in order but what it combines: as in CUDA, a shuffle is no fence.
 void warp_operation(const char* name, std::uint32_t mask, void* argument, Combine combine,
                     const Place& place);
+void warp_barrier(std::uint32_t mask, const Place& place);
 void block_barrier(const Place& place);
+
+/// Counted, and thrown as LaunchError where another thread has written that element with nothing
+/// in between.
+void global_read(const void* element, std::size_t bytes, const Place& place);
+void global_written(const void* element, std::size_t bytes, const Place& place);
 void* shared_variable(std::size_t bytes, const Place& place);
 void* dynamic_shared();
 
@@ -102,13 +110,15 @@ template <class T> T* shared_array(std::size_t count, const Place& place) {
     return static_cast<T*>(shared_variable(count * sizeof(T), place));
 }
 
-template <class T> T load(const T* address) {
-    stats().bytes_read += static_cast<std::int64_t>(sizeof(T));
+template <class T>
+T load(const T* address, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    global_read(address, sizeof(T), {file, line});
     return *address;
 }
 
-template <class T> void store(T* address, T value) {
-    stats().bytes_written += static_cast<std::int64_t>(sizeof(T));
+template <class T>
+void store(T* address, T value, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    global_written(address, sizeof(T), {file, line});
     *address = value;
 }
 
@@ -120,8 +130,7 @@ inline void __syncthreads(const char* file = __builtin_FILE(), int line = __buil
 
 inline void __syncwarp(std::uint32_t mask = 0xffffffffu, const char* file = __builtin_FILE(),
                        int line = __builtin_LINE()) {
-    warp_operation("__syncwarp", mask, &mask, [](void* const(&)[32], const Place&) {},
-                   {file, line});
+    warp_barrier(mask, {file, line});
 }
 
 /// What a lane brings to a shuffle: its value, and the lane whose value it wants.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/simt/fiber.h"
 
+#include "kernels/simt/race_watch.h"
+
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -99,12 +101,20 @@ thread_local Fiber* starting = nullptr;
 
 } // namespace
 
-/// Two saved contexts and, under AddressSanitizer, what it wants to know about both stacks.
+/// Two saved contexts and what the sanitizers want to know about both stacks.
 struct Fiber::Switch {
-    explicit Switch(unsigned color) : offset(std::size_t{64} * (color % 64)) {}
+    explicit Switch(unsigned index)
+        : number(index), offset(std::size_t{64} * (index % 64)), watched(watch::new_thread(index)) {
+    }
+    ~Switch() { watch::drop_thread(watched); }
+    Switch(const Switch&) = delete;
+    Switch& operator=(const Switch&) = delete;
 
     Stack stack;
+    unsigned number;
     std::size_t offset;
+    void* watched;
+    void* watched_scheduler = nullptr;
 #if defined(KVCALIPER_OWN_SWITCH)
     void* fiber = nullptr;
     void* scheduler = nullptr;
@@ -191,28 +201,41 @@ void Fiber::Switch::forget_frames() {
 #else
 
 void Fiber::Switch::to_fiber() {
+    watched_scheduler = watch::current_thread();
+    watch::switch_to(watched);
     exchange(scheduler, fiber);
 }
 void Fiber::Switch::to_scheduler(bool) {
+    watch::switch_to(watched_scheduler);
     exchange(fiber, scheduler);
 }
 void Fiber::Switch::arrived_in_fiber() {}
 void Fiber::Switch::arrived_in_scheduler() {}
-void Fiber::Switch::forget_frames() {}
+
+// ThreadSanitizer would go on counting the calls the fiber is in.
+void Fiber::Switch::forget_frames() {
+    watch::drop_thread(watched);
+    watched = watch::new_thread(number);
+}
 
 #endif
 
-Fiber::Fiber(unsigned color) : switch_(std::make_unique<Switch>(color)) {}
+Fiber::Fiber(unsigned number) : switch_(std::make_unique<Switch>(number)) {}
 Fiber::~Fiber() = default;
 
 void Fiber::prepare(Entry entry, void* argument) {
     entry_ = entry;
     argument_ = argument;
+    drop();
+    left_ = false;
+    switch_->reset(&Fiber::start);
+}
+
+void Fiber::drop() {
     if (!left_) {
         switch_->forget_frames();
     }
-    left_ = false;
-    switch_->reset(&Fiber::start);
+    left_ = true;
 }
 
 void Fiber::start() {

@@ -11,9 +11,9 @@ class Fiber {
   public:
     using Entry = void (*)(void*);
 
-    /// `color` shifts the top of the stack: equal offsets in all stacks would put the hot lines of
-    /// all fibers into the same sets of the cache.
-    explicit Fiber(unsigned color);
+    /// `number` names it in reports of ThreadSanitizer and shifts the top of the stack: equal
+    /// offsets in all stacks would put the hot lines of all fibers into the same sets of the cache.
+    explicit Fiber(unsigned number);
     ~Fiber();
     Fiber(const Fiber&) = delete;
     Fiber& operator=(const Fiber&) = delete;
@@ -21,6 +21,9 @@ class Fiber {
     /// The next resume() calls entry(argument) on an empty stack, whatever was there before. entry
     /// must end with leave(), and no exception may pass it.
     void prepare(Entry entry, void* argument);
+
+    /// Forgets what it was at, if it has not left: its frames are not unwound.
+    void drop();
 
     /// From the scheduler: runs the fiber until it suspends or leaves.
     void resume();

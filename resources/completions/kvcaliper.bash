@@ -5,7 +5,7 @@ _kvcaliper() {
     local settings="--context --sequences --kv --k --v --index --state --conv --encoder-tokens --engine --engine-opt --tp --pp --cp --dp"
     local output="--json --csv --markdown --help"
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "estimate compare curve fit claims verify chart list --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "estimate compare curve fit claims log verify chart list --help --version" -- "$word"))
         return
     fi
     case $previous in
@@ -18,6 +18,10 @@ _kvcaliper() {
     --gpu) COMPREPLY=($(compgen -W "$(kvcaliper list gpus --csv 2>/dev/null | tail -n +2 | cut -d, -f1)" -- "$word")) && return ;;
     --kind) COMPREPLY=($(compgen -W "per-token context layers budget" -- "$word")) && return ;;
     --theme) COMPREPLY=($(compgen -W "light dark" -- "$word")) && return ;;
+    --model)
+        COMPREPLY=($(compgen -W "$(kvcaliper list models --csv 2>/dev/null | tail -n +2 | cut -d, -f1)" -f -- "$word"))
+        return
+        ;;
     --output | -o | --record) COMPREPLY=($(compgen -f -- "$word")) && return ;;
     esac
     local options
@@ -29,10 +33,12 @@ _kvcaliper() {
     verify) options="$settings $output --backend --steps --seed --record" ;;
     chart) options="$settings --output --kind --gpu --weights --theme --size --help" ;;
     claims) options="$output" ;;
+    log) options="$settings $output --model" ;;
     list) options="models gpus formats engines architectures $output" ;;
     esac
     case $command:$word in
     *:-* | list:*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
+    log:*) COMPREPLY=($(compgen -f -- "$word")) ;;
     claims:*) COMPREPLY=($(compgen -W "seed gallery" -f -- "$word")) ;;
     *) COMPREPLY=($(compgen -W "$(kvcaliper list models --csv 2>/dev/null | tail -n +2 | cut -d, -f1)" -f -- "$word")) ;;
     esac

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-set -l commands estimate compare curve fit claims verify chart list
+set -l commands estimate compare curve fit claims log verify chart list
 complete -c kvcaliper -f
 complete -c kvcaliper -n "not __fish_seen_subcommand_from $commands" -a "$commands"
 complete -c kvcaliper -n "__fish_seen_subcommand_from estimate compare curve fit verify chart" -F -a "(kvcaliper list models --csv | tail -n +2 | cut -d, -f1)"
 complete -c kvcaliper -n "__fish_seen_subcommand_from claims" -F -a "seed gallery"
+complete -c kvcaliper -n "__fish_seen_subcommand_from log" -F
+complete -c kvcaliper -n "__fish_seen_subcommand_from log" -l model -x -a "(kvcaliper list models --csv | tail -n +2 | cut -d, -f1)"
 complete -c kvcaliper -n "__fish_seen_subcommand_from list" -a "models gpus formats engines architectures"
 complete -c kvcaliper -s c -l context -x -d "tokens held per sequence"
 complete -c kvcaliper -s n -l sequences -x -d "sequences held at once"

@@ -149,13 +149,23 @@ TEST(Safetensors, OneFileOrACompleteSetOfParts) {
     folder.write("consolidated.safetensors", safetensors(two_tensors, 300));
     EXPECT_EQ(folder.weights().total.bytes(), Bytes(300));
     fs::remove(folder.path("model.safetensors"));
-    EXPECT_THAT(error_of([&] { folder.weights(); }), HasSubstr("no parameter formula"));
+    EXPECT_THAT(error_of([&] { folder.weights(); }), HasSubstr("with --weights SIZE"));
     folder.write("model-00001-of-00002.safetensors", safetensors(two_tensors, 300));
     EXPECT_THAT(error_of([&] { folder.weights(); }),
                 HasSubstr("model-00002-of-00002.safetensors: expected a regular file, found no "
                           "such file"));
     folder.write("model-00002-of-00002.safetensors", safetensors(two_tensors, 300));
     EXPECT_EQ(folder.weights().total.bytes(), Bytes(600));
+}
+
+TEST(Safetensors, AConfigNamedWithoutItsFolder) {
+    const Folder folder;
+    folder.write_config();
+    folder.write("one.safetensors", safetensors(two_tensors, 300));
+    const fs::path before = fs::current_path();
+    fs::current_path(folder.path());
+    EXPECT_EQ(weights_of(*load_model("config.json"), "auto").total.bytes(), Bytes(300));
+    fs::current_path(before);
 }
 
 TEST(Safetensors, FilesThatNoIndexExplainsAreNotSummed) {

@@ -120,7 +120,7 @@ TEST_P(CpuBackendTest, PeakyScoresStayWithinTheBound) {
     for (std::int64_t h = 0; h < s.heads; ++h)
         EXPECT_LE(largest_relative_error({out.data() + h * s.value_width, size_of(s.value_width)},
                                          head_by_definition(view, 0, h), s.value_width),
-                  backend_->attention_bound(Element::f16));
+                  backend_->attention_bound(view));
 }
 
 TEST_P(CpuBackendTest, ANanInAnyValidKeyOrValueReachesTheOutput) {

@@ -21,6 +21,7 @@ constexpr std::uint16_t kBinary = 2;
 
 struct Images {
     std::set<unsigned> binaries, ptx; ///< by SM number
+    std::uint64_t payload_bytes = 0;
 };
 
 template <class Number> Number number_at(const std::string& bytes, std::size_t offset) {
@@ -36,6 +37,7 @@ template <class Number> Number number_at(const std::string& bytes, std::size_t o
 void read_container(const std::string& bytes, std::size_t begin, Images& images) {
     const auto payload = number_at<std::uint64_t>(bytes, begin + 8);
     const std::size_t end = begin + kHeaderBytes + payload;
+    images.payload_bytes += end <= bytes.size() ? payload : 0;
     std::size_t image = begin + kHeaderBytes;
     while (image + 32 <= end && end <= bytes.size()) {
         const auto kind = number_at<std::uint16_t>(bytes, image);
@@ -82,6 +84,20 @@ std::vector<Target> configured_targets() {
     return targets;
 }
 
+/// The mangled names of all kernels, as far as the end of their template arguments: each has a host
+/// function "__device_stub__…" or, where that was inlined, statics of it.
+std::set<std::string> kernel_names(const std::string& bytes) {
+    std::set<std::string> names;
+    const std::string mark = "__device_stub__";
+    for (std::size_t at = bytes.find(mark); at != std::string::npos;
+         at = bytes.find(mark, at + 1)) {
+        const std::string name = bytes.substr(at, bytes.find('\0', at) - at);
+        const std::size_t arguments = name.find("EEv");
+        names.insert(name.substr(0, arguments != std::string::npos ? arguments : name.find('E')));
+    }
+    return names;
+}
+
 std::string archive() {
     std::ifstream file(KVCALIPER_CUDA_ARCHIVE, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -102,6 +118,21 @@ TEST(FatBinary, HoldsEveryConfiguredTarget) {
         }
         return expected;
     }());
+}
+
+/// The budgets of the design: a kernel costs 0.6 to 0.9 s of a processor for each target, and all
+/// of them are in the program that users get.
+TEST(FatBinary, StaysWithinItsBudgets) {
+    const std::size_t kernels = kernel_names(archive()).size();
+    EXPECT_GE(kernels, 40u) << "they are not counted";
+    EXPECT_LE(kernels, 80u);
+    std::uint64_t images = 0;
+    for (const Target& target : configured_targets()) {
+        images += (target.binary ? 1u : 0u) + (target.ptx ? 1u : 0u);
+    }
+    const std::uint64_t bytes = read_images(archive()).payload_bytes;
+    EXPECT_GE(bytes, images << 16) << "they are not counted";
+    EXPECT_LE(bytes, images * 3 << 19); // 1.5 MiB each
 }
 
 TEST(FatBinary, FindsNothingInAFileWithoutDeviceCode) {

@@ -79,6 +79,7 @@ std::vector<std::shared_ptr<Backend>> all_backends() {
         backends.push_back(make_cpu_backend(*kernels));
 #if defined(KVCALIPER_HAVE_EMULATED)
     backends.push_back(make_emulated_backend());
+    backends.push_back(make_emulated_tensor_backend());
 #endif
     try {
         backends.push_back(make_cuda_backend());

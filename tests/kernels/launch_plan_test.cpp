@@ -7,6 +7,7 @@ namespace kvcaliper::kernels {
 namespace {
 
 constexpr DeviceFacts kH200{132, std::int64_t{227} * 1024};
+constexpr std::int64_t kResident = std::int64_t{132} * 4;
 constexpr DeviceFacts kSmall{4, std::int64_t{48} * 1024};
 
 AttentionView attention(std::int64_t sequences, std::int64_t heads, std::int64_t kv_heads,
@@ -51,14 +52,14 @@ Mamba1View mamba(std::int64_t state_size) {
 
 TEST(ChooseSplits, KeepsShortContextsWhole) {
     for (const std::int64_t tokens : {1, 127, 128, 255}) {
-        EXPECT_EQ(choose_splits(tokens, 1, kH200), 1) << tokens;
+        EXPECT_EQ(choose_splits(tokens, 1, kResident), 1) << tokens;
     }
 }
 
 TEST(ChooseSplits, NeverGoesBelow128TokensNorAbove128Splits) {
     for (std::int64_t tokens = 1; tokens < 1'000'000; tokens = tokens * 3 / 2 + 1) {
         for (const std::int64_t blocks : {1, 8, 100, 5000}) {
-            const std::int64_t splits = choose_splits(tokens, blocks, kH200);
+            const std::int64_t splits = choose_splits(tokens, blocks, kResident);
             EXPECT_GE(splits, 1);
             EXPECT_LE(splits, 128);
             EXPECT_TRUE(splits == 1 || tokens / splits >= 128) << tokens << " / " << splits;
@@ -67,8 +68,8 @@ TEST(ChooseSplits, NeverGoesBelow128TokensNorAbove128Splits) {
 }
 
 TEST(ChooseSplits, FillsAnIdleDeviceAndLeavesABusyOneAlone) {
-    EXPECT_GE(choose_splits(32768, 8, kH200), 16);  // 8 blocks would leave 124 of 132 idle
-    EXPECT_EQ(choose_splits(32768, 528, kH200), 1); // one full wave already
+    EXPECT_GE(choose_splits(32768, 8, kResident), 16);  // 8 blocks would leave 124 of 132 idle
+    EXPECT_EQ(choose_splits(32768, 528, kResident), 1); // one full wave already
 }
 
 TEST(LaunchPlan, CountsWhatAStepOfLlama3Moves) {

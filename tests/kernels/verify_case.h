@@ -26,8 +26,9 @@ inline void PrintTo(const BackendCase& backend, std::ostream* out) {
 
 inline const BackendCase backends[] = {
     {"cpu", [] { return make_cpu_backend(); }},
-#if defined(KVCALIPER_HAVE_EMULATED) && !defined(__SANITIZE_THREAD__) // its fibers outgrow it
+#if defined(KVCALIPER_HAVE_EMULATED)
     {"emulated", [] { return make_emulated_backend(); }},
+    {"emulated_tensor_cores", [] { return make_emulated_tensor_backend(); }},
 #endif
 };
 

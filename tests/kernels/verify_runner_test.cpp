@@ -97,6 +97,23 @@ TEST_P(VerifyTest, AForgottenRotaryKeyIsRefuted) {
                                            "predicted 0 bytes (at 10 tokens)"));
 }
 
+/// Keys of 192 and values of 128, as MiMo-V2-Flash has them (v_head_dim of its config.json); and
+/// the other way round.
+TEST_P(VerifyTest, AValueWidthTakenFromTheKeyIsRefuted) {
+    const auto with_widths = [](std::int64_t key, std::int64_t value) {
+        return one_part(LayerKind::full_attention, AttentionDims{4, 2, key, value, {}});
+    };
+    VerifyRequest request = request_for({with_widths(192, 128), full_layer()});
+    component_of(request, 0, Role::value).width = 192;
+    EXPECT_THAT(refuted(request),
+                Contains("layer 0 value: 3,072 bytes of the predicted 9,216 bytes were never "
+                         "touched (at 12 tokens)"));
+    request = request_for({with_widths(64, 96)});
+    component_of(request, 0, Role::value).width = 64;
+    EXPECT_THAT(refuted(request), Contains("layer 0 value: kernel wrote 1,536 bytes past the "
+                                           "predicted 3,072 bytes (at 12 tokens)"));
+}
+
 TEST_P(VerifyTest, AConvolutionColumnTooManyIsRefuted) {
     VerifyRequest request = request_for({mamba1_layer(), mamba1_layer()});
     for (LayerCache& layer : request.spec.layers)
