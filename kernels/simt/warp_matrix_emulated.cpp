@@ -139,7 +139,9 @@ void begin_async_copy(const AsyncCopy& copy, const Place& place) {
     queue.copies[queue.next % AsyncQueue::kMost] = copy;
     queue.groups[queue.next % AsyncQueue::kMost] = queue.open;
     ++queue.next;
-    stats().bytes_read += copy.exists ? static_cast<std::int64_t>(kCopyBytes) : 0;
+    if (copy.exists) {
+        global_read(copy.from, kCopyBytes, place);
+    }
 }
 
 void close_async_group() {
