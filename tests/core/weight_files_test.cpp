@@ -20,7 +20,11 @@ namespace fs = std::filesystem;
 /// A model's folder, for as long as a test runs.
 class Folder {
   public:
-    Folder() : path_(fs::path(testing::TempDir()) / "kvcaliper_weights") {
+    /// Named by the test: others run beside it.
+    Folder()
+        : path_(fs::path(testing::TempDir()) /
+                ("kvcaliper_weights_" +
+                 std::string(testing::UnitTest::GetInstance()->current_test_info()->name()))) {
         fs::remove_all(path_);
         fs::create_directories(path_);
     }

@@ -66,6 +66,20 @@ class AttentionSinks : public testing::TestWithParam<BackendCase> {
         return worst;
     }
 
+    /// Wide groups may run on tensor cores, whose weights are rounded.
+    double gate(const Case& c) const {
+        AttentionView view{};
+        view.sequences = c.sequences;
+        view.heads = c.heads;
+        view.kv_heads = c.kv_heads;
+        view.key_width = view.value_width = c.width;
+        view.slots = view.valid = c.valid;
+        view.element = Element::f16;
+        view.key_format = view.value_format = Format::f16;
+        const double bound = backend_->attention_bound(view);
+        return bound > 1e-4 ? bound : 2e-6;
+    }
+
   private:
     std::vector<float> run(const Case& c, const Halves& q, const Halves& k, const Halves& v,
                            const std::vector<float>& sinks) {
@@ -119,8 +133,8 @@ TEST_P(AttentionSinks, JoinTheSoftmaxOfTheirOwnHead) {
         std::vector<float> sinks;
         for (std::int64_t h = 0; h < c.heads; ++h)
             sinks.push_back(static_cast<float>(h % 5) * 2.5f - 3.0f);
-        EXPECT_LE(error_of(c, sinks), 2e-6) << c.heads << " heads, " << c.valid << " tokens";
-        EXPECT_LE(error_of(c, {}), 2e-6);
+        EXPECT_LE(error_of(c, sinks), gate(c)) << c.heads << " heads, " << c.valid << " tokens";
+        EXPECT_LE(error_of(c, {}), gate(c));
     }
 }
 

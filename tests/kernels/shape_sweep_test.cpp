@@ -151,16 +151,17 @@ LatentView view_of(const LatentShape& shape) {
 
 double error_of(Backend& backend, const LatentShape& shape, std::uint64_t seed) {
     LatentView view = view_of(shape);
-    const auto plane = [&](std::int64_t width) {
-        return filled(backend, shape.sequences, 1, width, shape.slots, shape.tokens, shape.format,
+    const auto plane = [&](std::int64_t width, Format format) {
+        return filled(backend, shape.sequences, 1, width, shape.slots, shape.tokens, format,
                       seed += 10);
     };
-    const Bytes latents = plane(shape.rank);
-    const Bytes ropes = shape.rope_width > 0 ? plane(shape.rope_width) : Bytes{};
+    const Format rope_as = rope_format(shape.format);
+    const Bytes latents = plane(shape.rank, shape.format);
+    const Bytes ropes = shape.rope_width > 0 ? plane(shape.rope_width, rope_as) : Bytes{};
     const std::int64_t rows = shape.sequences * shape.heads;
     const LatentData data{normal_values(rows * shape.rank, seed, view.element),
                           normal_values(rows * shape.rope_width, seed + 1, view.element),
-                          numbers_in(latents, shape.format), numbers_in(ropes, shape.format)};
+                          numbers_in(latents, shape.format), numbers_in(ropes, rope_as)};
     const Memory q_latent(backend, data.q_latent, view.element);
     const Memory q_rope(backend, data.q_rope, view.element);
     const Memory latent(backend, as_content(latents)), rope(backend, as_content(ropes));

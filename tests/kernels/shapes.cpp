@@ -77,12 +77,19 @@ void add_pairs_of_formats(std::vector<AttentionShape>& shapes) {
     constexpr std::int64_t multiples_of_32[] = {64, 96, 128, 192, 256};
     Turns width(multiples_of_32);
     Turns length(odd_lengths);
+    const auto width_for = [&](Format format) {
+        std::int64_t next = width.next();
+        while (!divides(format, next)) {
+            next = width.next();
+        }
+        return next;
+    };
     for (const Format key : cache_formats) {
         for (const Format value : cache_formats) {
-            const std::int64_t key_width = width.next();
+            const std::int64_t key_width = width_for(key);
             const std::int64_t tokens = length.next();
             shapes.push_back(
-                {1, 1, group.next(), key_width, width.next(), tokens + 1, tokens, key, value});
+                {1, 1, group.next(), key_width, width_for(value), tokens + 1, tokens, key, value});
         }
     }
 }
