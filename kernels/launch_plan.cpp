@@ -290,8 +290,9 @@ LaunchPlan plan_attention(const AttentionView& view, const DeviceFacts& facts,
                              view.value_format};
     const std::int64_t row_bytes = stored_row_bytes(view.key_format, view.key_width) +
                                    stored_row_bytes(view.value_format, view.value_width);
-    return plan_split(plan, {view.sequences, view.kv_heads, view.valid, kind, row_bytes, view.sinks != nullptr}, facts,
-                      splits);
+    return plan_split(
+        plan, {view.sequences, view.kv_heads, view.valid, kind, row_bytes, view.sinks != nullptr},
+        facts, splits);
 }
 
 /// Pages are read by the kernel of one or two query heads alone, whatever the device.

@@ -23,7 +23,10 @@ constexpr std::int64_t gib = 1 << 30;
 /// A folder of the user's own with a gpus.json, for as long as a test runs.
 class OwnFile {
   public:
-    explicit OwnFile(const std::string& text) : folder_(fs::path(testing::TempDir()) / "own_gpus") {
+    explicit OwnFile(const std::string& text)
+        : folder_(fs::path(testing::TempDir()) /
+                  ("own_gpus_" +
+                   std::string(testing::UnitTest::GetInstance()->current_test_info()->name()))) {
         fs::create_directories(folder_);
         std::ofstream(folder_ / "gpus.json") << text;
         setenv("KVCALIPER_USER_DATA", folder_.c_str(), 1);
