@@ -151,7 +151,8 @@ FitAnswer answer_fit(const FitQuestion& question) {
         const Estimate& estimate = answer.budget.estimate;
         answer.cartridge =
             answer_cartridge(estimate.model->spec, estimate.formats, *question.cartridge,
-                             answer.deployment.settings.sequences);
+                             answer.deployment.settings.sequences,
+                             std::max<std::int64_t>(0, answer.budget.left_for_cache()));
     }
     add_notes(answer);
     return answer;

@@ -74,13 +74,20 @@ JsonValue table_json(const FitTable& table) {
     return columns;
 }
 
+JsonValue way_json(const CartridgeWay& way) {
+    JsonValue json;
+    json.set("bytes", whole(way.bytes));
+    json.set("most_sequences", way.most_sequences ? JsonValue(*way.most_sequences) : JsonValue());
+    return json;
+}
+
 JsonValue cartridge_json(const CartridgeAnswer& answer) {
     JsonValue json;
     json.set("slots_bytes", whole(answer.slots));
     json.set("document_bytes", whole(answer.document));
-    json.set("repeated_bytes", whole(answer.repeated));
-    json.set("shared_bytes", whole(answer.shared));
-    json.set("cartridge_bytes", whole(answer.cartridges));
+    json.set("repeated", way_json(answer.repeated));
+    json.set("shared", way_json(answer.shared));
+    json.set("cartridge", way_json(answer.cartridges));
     json.set("break_even_queries",
              answer.break_even_queries ? JsonValue(*answer.break_even_queries) : JsonValue());
     return json;

@@ -73,16 +73,33 @@ Figure shared_prefix_bytes(const CacheSpec& spec, const CacheFormats& formats, T
     return figure;
 }
 
+std::optional<std::int64_t> sequences_in(const CacheSpec& spec, const CacheFormats& formats,
+                                         Tokens context, Tokens prefix, std::int64_t bytes) {
+    const auto taken = [&](std::int64_t sequences) {
+        return shared_prefix_bytes(spec, formats, context, prefix, sequences).bytes().count();
+    };
+    const std::int64_t once = taken(0);
+    const std::int64_t each = taken(1) - once;
+    if (each == 0) {
+        return std::nullopt;
+    }
+    return bytes < once ? 0 : (bytes - once) / each;
+}
+
 CartridgeAnswer answer_cartridge(const CacheSpec& spec, const CacheFormats& formats,
-                                 const CartridgeQuestion& question, std::int64_t sequences) {
-    const Tokens with_document = question.document + question.conversation;
+                                 const CartridgeQuestion& question, std::int64_t sequences,
+                                 std::int64_t room) {
+    const auto way = [&](Tokens first, Tokens prefix) {
+        const Tokens context = first + question.conversation;
+        return CartridgeWay{shared_prefix_bytes(spec, formats, context, prefix, sequences),
+                            sequences_in(spec, formats, context, prefix, room)};
+    };
     CartridgeAnswer answer;
     answer.slots = cache_bytes(spec, formats, question.slots);
     answer.document = cache_bytes(spec, formats, question.document);
-    answer.repeated = shared_prefix_bytes(spec, formats, with_document, Tokens(0), sequences);
-    answer.shared = shared_prefix_bytes(spec, formats, with_document, question.document, sequences);
-    answer.cartridges = shared_prefix_bytes(spec, formats, question.slots + question.conversation,
-                                            question.slots, sequences);
+    answer.repeated = way(question.document, Tokens(0));
+    answer.shared = way(question.document, question.document);
+    answer.cartridges = way(question.slots, question.slots);
     if (question.training_tokens) {
         const std::int64_t passes = checked_multiply(question.training_tokens->count(), 3);
         answer.break_even_queries =

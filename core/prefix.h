@@ -15,6 +15,10 @@ namespace kvcaliper {
 Figure shared_prefix_bytes(const CacheSpec& spec, const CacheFormats& formats, Tokens context,
                            Tokens prefix, std::int64_t sequences);
 
+/// How many such sequences so many bytes hold; nothing where a sequence needs none of its own.
+std::optional<std::int64_t> sequences_in(const CacheSpec& spec, const CacheFormats& formats,
+                                         Tokens context, Tokens prefix, std::int64_t bytes);
+
 /// A cartridge: `slots` trained rows of K and V in every layer that take the place of a document's
 /// (Cartridges, arXiv 2506.06266). It is a prefix that all sequences read.
 struct CartridgeQuestion {
@@ -24,18 +28,26 @@ struct CartridgeQuestion {
     std::optional<Tokens> training_tokens; ///< tokens it was trained on, all epochs together
 };
 
+/// One way to give all sequences a document: what they take, and how many fit.
+struct CartridgeWay {
+    Figure bytes;
+    std::optional<std::int64_t> most_sequences; ///< nothing: any number
+};
+
 struct CartridgeAnswer {
-    Figure slots;      ///< bytes of the cartridge
-    Figure document;   ///< bytes of the document's cache
-    Figure repeated;   ///< all sequences, each with the document in its own context
-    Figure shared;     ///< all sequences behind one stored document
-    Figure cartridges; ///< all sequences behind one cartridge
+    Figure slots;            ///< bytes of the cartridge
+    Figure document;         ///< bytes of the document's cache
+    CartridgeWay repeated;   ///< each sequence has the document in its own context
+    CartridgeWay shared;     ///< all behind one stored document
+    CartridgeWay cartridges; ///< all behind one cartridge
     std::optional<std::int64_t> break_even_queries;
 };
 
 /// A query that would otherwise read the document costs `document` forward passes of a token; a
-/// training token costs three (forward, and twice that backward).
+/// training token costs three (forward, and twice that backward). `room` is what a device leaves to
+/// the cache, in bytes.
 CartridgeAnswer answer_cartridge(const CacheSpec& spec, const CacheFormats& formats,
-                                 const CartridgeQuestion& question, std::int64_t sequences);
+                                 const CartridgeQuestion& question, std::int64_t sequences,
+                                 std::int64_t room);
 
 } // namespace kvcaliper

@@ -181,10 +181,15 @@ Table suggestion_table(const FitAnswer& answer) {
 }
 
 Table cartridge_table(const FitAnswer& answer, TableStyle style) {
-    Table table{{{"document of each sequence"}, {"cache of all", true}, {"bytes", true}}, {}};
-    const auto add = [&](const std::string& name, const Figure& figure) {
-        table.rows.push_back(
-            {name, format_bytes(figure.bytes()), exact_cell(figure.bytes().count(), style)});
+    Table table{{{"document of each sequence"},
+                 {"cache of all", true},
+                 {"bytes", true},
+                 {"most sequences", true}},
+                {}};
+    const auto add = [&](const std::string& name, const CartridgeWay& way) {
+        const Bytes bytes = way.bytes.bytes();
+        table.rows.push_back({name, format_bytes(bytes), exact_cell(bytes.count(), style),
+                              way.most_sequences ? exact_cell(*way.most_sequences, style) : "any"});
     };
     add("in its own context", answer.cartridge->repeated);
     add("shared prefix", answer.cartridge->shared);

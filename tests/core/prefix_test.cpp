@@ -53,20 +53,25 @@ TEST(Cartridge, SlotsTakeTheModelsBytesPerToken) {
     const ModelPtr model = load_model("llama-3.2-3b");
     const CartridgeQuestion question{Tokens(2048), Tokens(131'072), Tokens(1024),
                                      Tokens(100'000'000)};
-    const CartridgeAnswer answer = answer_cartridge(model->spec, ideal_formats(), question, 8);
+    const CartridgeAnswer answer =
+        answer_cartridge(model->spec, ideal_formats(), question, 8, 32LL << 30);
     constexpr std::int64_t per_token = 114'688;
     EXPECT_EQ(answer.slots.bytes(), Bytes(224LL << 20));
     EXPECT_EQ(answer.document.bytes(), Bytes(131'072 * per_token));
-    EXPECT_EQ(answer.repeated.bytes(), Bytes(8 * (131'072 + 1024) * per_token));
-    EXPECT_EQ(answer.shared.bytes(), Bytes((131'072 + 8 * 1024) * per_token));
-    EXPECT_EQ(answer.cartridges.bytes(), Bytes((2048 + 8 * 1024) * per_token));
+    EXPECT_EQ(answer.repeated.bytes.bytes(), Bytes(8 * (131'072 + 1024) * per_token));
+    EXPECT_EQ(answer.shared.bytes.bytes(), Bytes((131'072 + 8 * 1024) * per_token));
+    EXPECT_EQ(answer.cartridges.bytes.bytes(), Bytes((2048 + 8 * 1024) * per_token));
+    // 32 GiB hold 299,593 tokens: 2 of 132,096; 164 of 1,024 behind 131,072; 290 behind 2,048.
+    EXPECT_EQ(answer.repeated.most_sequences, 2);
+    EXPECT_EQ(answer.shared.most_sequences, 164);
+    EXPECT_EQ(answer.cartridges.most_sequences, 290);
     EXPECT_EQ(answer.break_even_queries, 2289); // 300,000,000 / 131,072 = 2,288.8
 }
 
 TEST(Cartridge, WithoutATrainingCostNothingIsPaidBack) {
     const ModelPtr model = load_model("llama-3.2-3b");
     EXPECT_FALSE(answer_cartridge(model->spec, ideal_formats(),
-                                  {Tokens(512), Tokens(8192), Tokens(1), {}}, 1)
+                                  {Tokens(512), Tokens(8192), Tokens(1), {}}, 1, 1 << 30)
                      .break_even_queries);
 }
 
