@@ -155,15 +155,9 @@ void add_attention(Layout& layout, const ComponentGroup& group) {
 
 /// Mode 0: K and V of every head.
 void add_expanded(Layout& layout, std::int64_t layers, const LatentDims& dims) {
-    const auto component = [&](Role role, std::int64_t width, const char* width_name) {
-        return Component{LayerKind::mla, role,       dims.heads,     width,
-                         "heads",        width_name, FormatClass::k, {}};
-    };
-    add_term(layout, "mla, key", layers,
-             row_factors(component(Role::key, checked_add(dims.nope_width, dims.rope_width),
-                                   "qk_nope + qk_rope_head_dim"),
-                         *layout.result.formats.k));
-    add_value(layout, {component(Role::value, dims.value_width, "v_head_dim"), layers});
+    const auto [key, value] = expanded_latent(dims);
+    add_term(layout, "mla, key", layers, row_factors(key, *layout.result.formats.k));
+    add_value(layout, {value, layers});
 }
 
 /// Latent and rotary key in one row; its type is V's in modes 2 and 3 without flash attention.
@@ -237,8 +231,7 @@ void add_group(Layout& layout, const ComponentGroup& group) {
 std::string_view type_of(const ModelPlan& plan) {
     const std::string_view type = canonical_type(plan);
     if (!is_in(attention_types, type) && !is_in(latent_types, type) && !is_in(state_types, type)) {
-        throw no_rule(engine_name, plan.model_type.empty() ? "a model without model_type"
-                                                           : "model_type " + plan.model_type);
+        throw no_rule_for_type(engine_name, plan);
     }
     return type;
 }
@@ -251,17 +244,6 @@ Factor cells_of(const Settings& settings, bool flash) {
         (settings.sequences == 1 ? "" : " × " + format_integer(settings.sequences));
     return {"cells = pad" + std::to_string(padding) + "(" + tokens + ")",
             round_up(checked_multiply(settings.context.count(), settings.sequences), padding)};
-}
-
-std::int64_t parallel_of(const Settings& settings, const OptionValues& options) {
-    if (options.word("parallel") == "auto") {
-        return settings.sequences;
-    }
-    if (options.number("parallel") < settings.sequences) {
-        throw Error("--engine-opt parallel: expected at least --sequences " +
-                    std::to_string(settings.sequences) + ", found " + options.word("parallel"));
-    }
-    return options.number("parallel");
 }
 
 CacheFormats formats_of(const Settings& settings, const ModelPlan& plan) {
@@ -325,7 +307,7 @@ Reservation reserve_ik_llama(const Model& model, const Settings& settings,
                              const OptionValues& options) {
     Layout layout{model, type_of(model.plan), options};
     layout.cells = cells_of(settings, layout.flash());
-    layout.parallel = parallel_of(settings, options);
+    layout.parallel = llama_parallel(settings, options);
     layout.result.formats = formats_of(settings, model.plan);
     layout.result.figure.name = "reserved by ik_llama.cpp at " +
                                 format_integer(settings.context.count()) + " tokens × " +

@@ -57,17 +57,9 @@ void add_expanded(Layout& layout, const ComponentGroup& group) {
     if (group.component.role != Role::latent) {
         return;
     }
-    const LatentDims& dims = latent_dims(layout.model.plan);
-    const auto add = [&](Role role, std::int64_t width, const char* width_name,
-                         FormatClass format) {
-        add_rows(layout,
-                 {{LayerKind::mla, role, dims.heads, width, "heads", width_name, format, {}},
-                  group.layers},
-                 layout.full);
-    };
-    add(Role::key, checked_add(dims.nope_width, dims.rope_width), "qk_nope + qk_rope_head_dim",
-        FormatClass::k);
-    add(Role::value, dims.value_width, "v_head_dim", FormatClass::v);
+    for (const Component& component : expanded_latent(latent_dims(layout.model.plan))) {
+        add_rows(layout, {component, group.layers}, layout.full);
+    }
 }
 
 void add_latent(Layout& layout, const ComponentGroup& group) {
@@ -228,26 +220,10 @@ void add_notes(Layout& layout, const Settings& settings) {
 }
 
 const LlamaCppType& type_of(const ModelPlan& plan) {
-    const LlamaCppType* type = find_llama_cpp_type(canonical_type(plan));
-    if (type == nullptr) {
-        throw no_rule(engine_name, plan.model_type.empty() ? "a model without model_type"
-                                                           : "model_type " + plan.model_type);
-    }
-    return *type;
+    return known_type(find_llama_cpp_type(canonical_type(plan)), engine_name, plan);
 }
 
 /// Sequences the cache is made for: n_seq_max.
-std::int64_t parallel_of(const Settings& settings, const OptionValues& options) {
-    if (options.word("parallel") == "auto") {
-        return settings.sequences;
-    }
-    if (options.number("parallel") < settings.sequences) {
-        throw Error("--engine-opt parallel: expected at least --sequences " +
-                    std::to_string(settings.sequences) + ", found " + options.word("parallel"));
-    }
-    return options.number("parallel");
-}
-
 /// Index keys are made with the type of K (llama-kv-cache-dsa).
 CacheFormats formats_of(const Settings& settings, const ModelPlan& plan) {
     const NumericFormat& f16 = numeric_format("f16");
@@ -287,7 +263,7 @@ Reservation reserve_llama_cpp_stage(const Model& model, const Settings& settings
     Layout layout{model, type_of(model.plan), options};
     const bool unified = options.flag("kv-unified") && layout.type.model_type != "deepseek_v4";
     layout.ubatch = std::min(options.number("ubatch-size"), options.number("batch-size"));
-    layout.parallel = parallel_of(settings, options);
+    layout.parallel = llama_parallel(settings, options);
     layout.streams = unified ? 1 : layout.parallel;
     layout.full = full_cells(settings, unified);
     layout.result.formats = formats_of(settings, model.plan);

@@ -4,6 +4,8 @@
 // types are those its converter maps to that architecture.
 #include "core/engines/llama_cpp_types.h"
 
+#include "core/engines/profile.h"
+
 namespace kvcaliper {
 
 namespace {
@@ -150,12 +152,7 @@ constexpr Row table[] = {
 } // namespace
 
 const LlamaCppType* find_llama_cpp_type(std::string_view model_type) {
-    for (const Row& row : table) {
-        if (row.model_type == model_type) {
-            return &row;
-        }
-    }
-    return nullptr;
+    return find_type_row(table, model_type);
 }
 
 } // namespace kvcaliper

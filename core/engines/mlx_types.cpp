@@ -3,6 +3,8 @@
 // is none, and the names of utils.py's MODEL_REMAPPING.
 #include "core/engines/mlx_types.h"
 
+#include "core/engines/profile.h"
+
 namespace kvcaliper {
 
 namespace {
@@ -129,12 +131,7 @@ constexpr Row table[] = {
 } // namespace
 
 const MlxType* find_mlx_type(std::string_view model_type) {
-    for (const Row& row : table) {
-        if (row.model_type == model_type) {
-            return &row;
-        }
-    }
-    return nullptr;
+    return find_type_row(table, model_type);
 }
 
 } // namespace kvcaliper

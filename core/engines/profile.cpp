@@ -102,6 +102,32 @@ Error no_rule(std::string_view engine, const std::string& what) {
     return Error("engine " + std::string(engine) + ": no rule for " + what + " yet");
 }
 
+Error no_rule_for_type(std::string_view engine, const ModelPlan& plan) {
+    return no_rule(engine, plan.model_type.empty() ? "a model without model_type"
+                                                   : "model_type " + plan.model_type);
+}
+
+std::array<Component, 2> expanded_latent(const LatentDims& dims) {
+    const auto component = [&](Role role, std::int64_t width, const char* width_name,
+                               FormatClass format) {
+        return Component{LayerKind::mla, role, dims.heads, width, "heads", width_name, format, {}};
+    };
+    return {component(Role::key, checked_add(dims.nope_width, dims.rope_width),
+                      "qk_nope + qk_rope_head_dim", FormatClass::k),
+            component(Role::value, dims.value_width, "v_head_dim", FormatClass::v)};
+}
+
+std::int64_t llama_parallel(const Settings& settings, const OptionValues& options) {
+    if (options.word("parallel") == "auto") {
+        return settings.sequences;
+    }
+    if (options.number("parallel") < settings.sequences) {
+        throw Error("--engine-opt parallel: expected at least --sequences " +
+                    std::to_string(settings.sequences) + ", found " + options.word("parallel"));
+    }
+    return options.number("parallel");
+}
+
 std::int64_t divide_up(std::int64_t value, std::int64_t by) {
     return checked_add(value, by - 1) / by;
 }

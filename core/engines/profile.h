@@ -5,6 +5,8 @@
 #include "core/engines/engine.h"
 #include "core/error.h"
 
+#include <array>
+
 namespace kvcaliper {
 
 /// The options of one engine as set: names and values checked, defaults filled in.
@@ -25,6 +27,8 @@ class OptionValues {
 
 /// "engine vllm: no rule for … yet".
 Error no_rule(std::string_view engine, const std::string& what);
+/// The same for the model_type of a plan.
+Error no_rule_for_type(std::string_view engine, const ModelPlan& plan);
 
 std::int64_t divide_up(std::int64_t value, std::int64_t by);
 std::int64_t round_up(std::int64_t value, std::int64_t multiple);
@@ -35,6 +39,27 @@ std::string_view canonical_type(const ModelPlan& plan);
 /// True when some layer keeps components of that kind.
 bool has_kind(const CacheSpec& spec, LayerKind kind);
 
+/// The plan's row in an engine's table of types; throws no_rule naming the model_type when `row` is
+/// null.
+template <class Row>
+const Row& known_type(const Row* row, std::string_view engine, const ModelPlan& plan) {
+    if (row == nullptr) {
+        throw no_rule_for_type(engine, plan);
+    }
+    return *row;
+}
+
+/// The row of that model_type; null when there is none.
+template <class Row, std::size_t N>
+const Row* find_type_row(const Row (&table)[N], std::string_view model_type) {
+    for (const Row& row : table) {
+        if (row.model_type == model_type) {
+            return &row;
+        }
+    }
+    return nullptr;
+}
+
 /// "full attention, key".
 std::string component_label(const Component& component);
 
@@ -43,6 +68,13 @@ std::vector<Factor> row_factors(const Component& component, const NumericFormat&
 
 /// The dimensions of a model's latent attention; throws Error when there is none.
 const LatentDims& latent_dims(const ModelPlan& plan);
+
+/// Key and value of every head, as engines keep them that do not keep the latent.
+std::array<Component, 2> expanded_latent(const LatentDims& dims);
+
+/// The sequences a cache of llama.cpp and its kin is made for: the option `parallel`, at least the
+/// settings' sequences; "auto" is just these.
+std::int64_t llama_parallel(const Settings& settings, const OptionValues& options);
 
 // ---- the profiles ------------------------------------------------------------------------------
 

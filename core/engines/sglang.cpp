@@ -129,12 +129,7 @@ void add_group(Layout& layout, const ComponentGroup& group) {
 // ---- reading the model and the settings --------------------------------------------------------
 
 const SglangType& type_of(const ModelPlan& plan) {
-    const SglangType* type = find_sglang_type(canonical_type(plan));
-    if (type == nullptr) {
-        throw no_rule(engine_name, plan.model_type.empty() ? "a model without model_type"
-                                                           : "model_type " + plan.model_type);
-    }
-    return *type;
+    return known_type(find_sglang_type(canonical_type(plan)), engine_name, plan);
 }
 
 std::int64_t page_of(const Layout& layout) {

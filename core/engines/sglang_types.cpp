@@ -6,6 +6,8 @@
 // default.
 #include "core/engines/sglang_types.h"
 
+#include "core/engines/profile.h"
+
 namespace kvcaliper {
 
 namespace {
@@ -136,12 +138,7 @@ constexpr Row table[] = {
 } // namespace
 
 const SglangType* find_sglang_type(std::string_view model_type) {
-    for (const Row& row : table) {
-        if (row.model_type == model_type) {
-            return &row;
-        }
-    }
-    return nullptr;
+    return find_type_row(table, model_type);
 }
 
 } // namespace kvcaliper

@@ -36,8 +36,7 @@ template <typename List> bool is_in(const List& list, std::string_view word) {
 void check_type(const ModelPlan& plan) {
     const std::string_view type = canonical_type(plan);
     if (!is_in(attention_types, type) && !is_in(latent_types, type)) {
-        throw no_rule(engine_name, plan.model_type.empty() ? "a model without model_type"
-                                                           : "model_type " + plan.model_type);
+        throw no_rule_for_type(engine_name, plan);
     }
 }
 

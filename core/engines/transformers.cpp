@@ -152,17 +152,9 @@ void add_expanded(Layout& layout, const ComponentGroup& group) {
     if (group.component.role != Role::latent) {
         return;
     }
-    const LatentDims& dims = latent_dims(layout.model.plan);
-    const auto add = [&](Role role, std::int64_t width, const char* width_name,
-                         FormatClass format) {
-        add_tokens(layout,
-                   {{LayerKind::mla, role, dims.heads, width, "heads", width_name, format, {}},
-                    group.layers},
-                   all_tokens(layout));
-    };
-    add(Role::key, checked_add(dims.nope_width, dims.rope_width), "qk_nope + qk_rope_head_dim",
-        FormatClass::k);
-    add(Role::value, dims.value_width, "v_head_dim", FormatClass::v);
+    for (const Component& component : expanded_latent(latent_dims(layout.model.plan))) {
+        add_tokens(layout, {component, group.layers}, all_tokens(layout));
+    }
 }
 
 void add_latent(Layout& layout, const ComponentGroup& group) {
@@ -265,12 +257,7 @@ void add_group(Layout& layout, const ComponentGroup& group) {
 // ---- reading the model and the settings --------------------------------------------------------
 
 const TransformersType& type_of(const ModelPlan& plan) {
-    const TransformersType* type = find_transformers_type(canonical_type(plan));
-    if (type == nullptr) {
-        throw no_rule(engine_name, plan.model_type.empty() ? "a model without model_type"
-                                                           : "model_type " + plan.model_type);
-    }
-    return *type;
+    return known_type(find_transformers_type(canonical_type(plan)), engine_name, plan);
 }
 
 Implementation implementation_of(const OptionValues& options, const CacheFormats& formats) {
