@@ -18,7 +18,6 @@
 #include <QSplitter>
 #include <QTableView>
 #include <QTextBrowser>
-#include <QToolTip>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -26,9 +25,6 @@
 namespace kvcaliper::gui {
 
 namespace {
-
-constexpr int bar_height = 34;
-constexpr int frame_height = 130;
 
 TextCell bytes_cell(const Ratio& bytes) {
     return {bytes_text(bytes), text(bytes.to_string()), bytes.to_double(), {}, true};
@@ -103,15 +99,7 @@ BudgetPage::BudgetPage(Study& study, QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(makePlacePart());
     layout->addWidget(split, 1);
-    connect(chart_, &ChartView::hovered, this, [this](const ChartSpot& spot, const QPoint& global) {
-        const auto& bars = std::get<BarChart>(chart_->data().body).bars;
-        const bool on_bar = spot.row >= 0 && spot.row < static_cast<int>(bars.size());
-        QToolTip::showText(global,
-                           on_bar ? bars[static_cast<std::size_t>(spot.row)].tooltip : QString());
-    });
-    connect(chart_, &ChartView::clicked, this, [this](const ChartSpot& spot) {
-        study_.setCurrent(study_.state().models.value(spot.row));
-    });
+    follow_bars(*chart_, study_);
     connect(&study_, &Study::currentChanged, this, [this] {
         showPlace();
         showDetail();
@@ -194,15 +182,8 @@ QWidget* BudgetPage::makeTablePart() {
     view_->setObjectName(QStringLiteral("budgetTable"));
     view_->setAccessibleName(tr("Budgets of the ticked models"));
     view_->setModel(sorted_);
-    view_->setSelectionMode(QAbstractItemView::SingleSelection);
+    style_table(*view_);
     view_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    view_->setAlternatingRowColors(true);
-    view_->verticalHeader()->hide();
-    view_->verticalHeader()->setDefaultSectionSize(view_->fontMetrics().height() + 10);
-    view_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
-    view_->horizontalHeader()->setSortIndicatorClearable(true);
-    view_->horizontalHeader()->setHighlightSections(false);
-    view_->setSortingEnabled(true);
     connect(view_->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &BudgetPage::onSelected);
     detail_->setObjectName(QStringLiteral("budgetDetail"));
@@ -229,7 +210,7 @@ void BudgetPage::refresh() {
     rows_->setRows(std::move(rows));
     view_->resizeColumnsToContents();
     view_->setColumnWidth(1, std::min(view_->columnWidth(1), 260));
-    chart_->setMinimumHeight(frame_height + bar_height * static_cast<int>(budgets_.size()));
+    chart_->setMinimumHeight(bars_height(budgets_.size()));
     chart_->setData(budget_chart(study_, budgets_));
     showPlace();
     showDetail();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/claims_page.h"
 
+#include "app/gui/pages.h"
+
 #include "app/gui/table_text.h"
 #include "app/gui/text.h"
 #include "app/gui/text_table.h"
@@ -96,14 +98,8 @@ ClaimsPage::ClaimsPage(QWidget* parent)
     view_->setObjectName(QStringLiteral("claimsTable"));
     view_->setAccessibleName(tr("Claims"));
     view_->setModel(sorted_);
-    view_->setSelectionMode(QAbstractItemView::SingleSelection);
+    style_table(*view_);
     view_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    view_->setAlternatingRowColors(true);
-    view_->verticalHeader()->hide();
-    view_->verticalHeader()->setDefaultSectionSize(view_->fontMetrics().height() + 10);
-    view_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
-    view_->horizontalHeader()->setSortIndicatorClearable(true);
-    view_->setSortingEnabled(true);
     detail_->setObjectName(QStringLiteral("claimDetail"));
     detail_->setAccessibleName(tr("The chosen claim"));
     auto* split = new QSplitter(Qt::Vertical, this);

@@ -12,15 +12,12 @@
 #include <QSortFilterProxyModel>
 #include <QSplitter>
 #include <QTableView>
-#include <QToolTip>
 #include <QVBoxLayout>
 
 namespace kvcaliper::gui {
 
 namespace {
 
-constexpr int bar_height = 34;
-constexpr int frame_height = 130;
 constexpr int widest_column = 260;
 
 } // namespace
@@ -42,15 +39,7 @@ ComparePage::ComparePage(Study& study, QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(split);
-    connect(chart_, &ChartView::hovered, this, [this](const ChartSpot& spot, const QPoint& global) {
-        const auto& bars = std::get<BarChart>(chart_->data().body).bars;
-        const bool on_bar = spot.row >= 0 && spot.row < static_cast<int>(bars.size());
-        QToolTip::showText(global,
-                           on_bar ? bars[static_cast<std::size_t>(spot.row)].tooltip : QString());
-    });
-    connect(chart_, &ChartView::clicked, this, [this](const ChartSpot& spot) {
-        study_.setCurrent(study_.state().models.value(spot.row));
-    });
+    follow_bars(*chart_, study_);
     connect(&study_, &Study::currentChanged, this, &ComparePage::selectCurrent);
     selectCurrent();
 }
@@ -61,16 +50,8 @@ void ComparePage::buildTable() {
     view_->setObjectName(QStringLiteral("compareTable"));
     view_->setAccessibleName(tr("Figures of the ticked models"));
     view_->setModel(sorted_);
-    view_->setSelectionMode(QAbstractItemView::SingleSelection);
-    view_->setAlternatingRowColors(true);
+    style_table(*view_);
     view_->setContextMenuPolicy(Qt::CustomContextMenu);
-    view_->verticalHeader()->hide();
-    view_->verticalHeader()->setDefaultSectionSize(view_->fontMetrics().height() + 10);
-    QHeaderView& header = *view_->horizontalHeader();
-    header.setSortIndicator(-1, Qt::AscendingOrder); // as in the study, until a header is clicked
-    header.setSortIndicatorClearable(true);
-    header.setHighlightSections(false);
-    view_->setSortingEnabled(true);
     connect(view_->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &ComparePage::onSelected);
     auto* copy = new QShortcut(QKeySequence::Copy, view_);
@@ -98,7 +79,7 @@ void ComparePage::fitColumns() {
 
 void ComparePage::refresh() {
     fitColumns();
-    chart_->setMinimumHeight(frame_height + bar_height * static_cast<int>(study_.rows().size()));
+    chart_->setMinimumHeight(bars_height(study_.rows().size()));
     chart_->setData(per_token_chart(study_));
 }
 

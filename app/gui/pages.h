@@ -102,6 +102,14 @@ class LayersPage : public LazyPage {
     QTextBrowser* detail_;
 };
 
+/// The look and sorting of every table: one row chosen at a time, unsorted until a header is
+/// clicked.
+void style_table(QTableView& view);
+/// Bars say what they are under the pointer, and choose their model when clicked.
+void follow_bars(ChartView& chart, Study& study);
+/// Room for the frame of a chart and so many bars.
+int bars_height(std::size_t bars);
+
 /// Every model's exact bytes at one token count, one per line.
 QString totals_at(const Study& study, Tokens tokens);
 /// A round token count near a position on the axis: two binary digits are kept.
