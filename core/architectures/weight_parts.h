@@ -7,10 +7,8 @@
 #include "core/model_config.h"
 #include "core/weight_quantization.h"
 
-#include <map>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 namespace kvcaliper {
 
@@ -30,16 +28,16 @@ class TensorList {
                std::int64_t tensors = 1);
     /// The same where a token reads a row of it at most.
     void table(std::string_view label, std::int64_t rows, std::int64_t columns);
+    /// False where all is plain: then nobody needs to name modules.
+    bool is_quantised() const { return !quantization_.rules.empty(); }
     std::vector<TensorGroup> take() { return std::move(groups_); }
 
   private:
     void add(std::string_view label, std::int64_t rows, std::int64_t columns, std::int64_t tensors,
              std::int64_t read, const WeightFormat& format);
 
-    using Key = std::tuple<std::string, std::int64_t, std::int64_t, std::string>;
     const WeightQuantization& quantization_;
-    std::vector<TensorGroup> groups_;
-    std::map<Key, std::size_t> index_;
+    std::vector<TensorGroup> groups_; ///< a few dozen: looked through, without a key to be made
 };
 
 /// What the readers work with: one layer of one model.

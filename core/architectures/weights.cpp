@@ -4,6 +4,8 @@
 #include "core/architectures/weight_parts.h"
 #include "core/error.h"
 
+#include <algorithm>
+
 namespace kvcaliper {
 
 namespace {
@@ -166,14 +168,16 @@ const WeightRow& row_for(const std::string& model_type, Confidence confidence) {
 
 void TensorList::add(std::string_view label, std::int64_t rows, std::int64_t columns,
                      std::int64_t tensors, std::int64_t read, const WeightFormat& format) {
-    const Key key{std::string(label), rows, columns, format.name};
-    const auto [at, is_new] = index_.emplace(key, groups_.size());
-    if (is_new) {
-        groups_.push_back({std::string(label), rows, columns, 0, 0, format});
+    const auto same = [&](const TensorGroup& group) {
+        return group.rows == rows && group.columns == columns && group.label == label &&
+               group.format.name == format.name;
+    };
+    auto group = std::find_if(groups_.begin(), groups_.end(), same);
+    if (group == groups_.end()) {
+        group = groups_.insert(group, {std::string(label), rows, columns, 0, 0, format});
     }
-    TensorGroup& group = groups_[at->second];
-    group.tensors = checked_add(group.tensors, tensors);
-    group.read = checked_add(group.read, read);
+    group->tensors = checked_add(group->tensors, tensors);
+    group->read = checked_add(group->read, read);
 }
 
 void TensorList::linear(std::string_view label, const std::string& module, std::int64_t rows,
@@ -198,7 +202,8 @@ void TensorList::table(std::string_view label, std::int64_t rows, std::int64_t c
 
 void WeightReading::linear(std::string_view label, std::string_view name, std::int64_t rows,
                            std::int64_t columns, bool bias) const {
-    to.linear(label, module(name), rows, columns);
+    to.is_quantised() ? to.linear(label, module(name), rows, columns)
+                      : to.plain(label, rows, columns);
     if (bias) {
         to.plain(std::string(label) + " bias", rows);
     }
