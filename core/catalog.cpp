@@ -124,9 +124,9 @@ std::vector<CatalogEntry> bundled_models() {
     return entries;
 }
 
-ModelPtr make_model(const ConfigFile& config) {
+ModelPtr make_model(ConfigFile config) {
     auto model = std::make_shared<Model>();
-    model->plan = plan_model(config);
+    model->plan = plan_model(std::move(config));
     model->spec = build_cache_spec(model->plan);
     return model;
 }

@@ -40,7 +40,7 @@ std::vector<CatalogEntry> bundled_models();
 ConfigFile find_config(const std::string& model);
 
 /// Reads a config, be it a file's or not. Throws Error with the path it names.
-ModelPtr make_model(const ConfigFile& config);
+ModelPtr make_model(ConfigFile config);
 
 /// Both: reads MODEL.
 ModelPtr load_model(const std::string& model);

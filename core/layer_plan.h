@@ -5,9 +5,9 @@
 
 #include "core/json_value.h"
 #include "core/units.h"
-#include "core/weight_plan.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace kvcaliper {
+
+struct ConfigFile; // model_config.h
 
 /// The closed set of kinds of what a layer keeps. Every switch over it has no default.
 enum class LayerKind {
@@ -191,7 +193,9 @@ struct ModelPlan {
     std::vector<LayerPlan> layers;
     std::optional<std::int64_t> draft_layers; ///< of multi-token prediction, not among `layers`
     std::vector<std::string> notes;
-    WeightPlan weights{}; ///< not part of what the verifier is sent
+    /// The file it was made from, for what is read on request (plan_weights); null where the plan
+    /// came as JSON.
+    std::shared_ptr<const ConfigFile> config{};
 };
 
 /// The plan as the verifier's `config`: {"model_type", "layers": [{"kind", dimensions…}]}.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weight matrices a config implies, and how each is stored. Read in the plan step and kept
-// apart from the layers, so that a key about weights never stands in the way of a cache.
+// The weight matrices a config implies, and how each is stored. Read apart from the layers and only
+// when asked for, so that a key about weights never stands in the way of a cache.
 #pragma once
 
 #include "core/units.h"

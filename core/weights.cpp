@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/weights.h"
 
+#include "core/architectures/architectures.h"
 #include "core/error.h"
 #include "core/gguf.h"
 #include "core/gguf_weights.h"
@@ -113,7 +114,7 @@ Weights weights_of(const Model& model, std::string_view asked) {
     if (asked != "auto") {
         return given_weights(asked);
     }
-    const WeightPlan& plan = model.plan.weights;
+    const WeightPlan plan = plan_weights(model.plan);
     std::vector<std::string> notes;
     if (auto weights = file_weights(plan, notes)) {
         return std::move(*weights);

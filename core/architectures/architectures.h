@@ -4,19 +4,21 @@
 
 #include "core/layer_plan.h"
 #include "core/model_config.h"
+#include "core/weight_plan.h"
 
 #include <string>
 #include <vector>
 
 namespace kvcaliper {
 
-/// Steps 1 and 2 of reading a model. Throws Error with file, pointer, expected and found.
-ModelPlan plan_model(const ConfigFile& config);
+/// Steps 1 and 2 of reading a model, which keeps its file. Throws Error with file, pointer,
+/// expected and found.
+ModelPlan plan_model(ConfigFile config);
 
-/// The weight matrices of a planned model, whose text config is `text` at `pointer`. Never throws
-/// for what the file says: what stands in the way of a formula is in `missing`.
-WeightPlan plan_weights(const ConfigFile& file, const JsonValue& text, const std::string& pointer,
-                        const ModelPlan& plan);
+/// The weight matrices of a planned model. Most of the work of reading a model, so it is done when
+/// somebody asks. Never throws for what the file says: what stands in the way of a formula is in
+/// `missing`.
+WeightPlan plan_weights(const ModelPlan& plan);
 
 struct Architecture;
 

@@ -2,6 +2,7 @@
 // Steps 1 and 2 of reading a model: find the text config and its row, then plan the layers.
 #include "core/architectures/architectures.h"
 #include "core/architectures/table.h"
+#include "core/architectures/weight_parts.h"
 #include "core/checkpoint_format.h"
 
 #include <array>
@@ -272,7 +273,9 @@ TextConfigPlace text_config_place(const ConfigFile& config) {
     return {text.pointer, &row_of(text)};
 }
 
-ModelPlan plan_model(const ConfigFile& file) {
+ModelPlan plan_model(ConfigFile config_file) {
+    const auto kept = std::make_shared<const ConfigFile>(std::move(config_file));
+    const ConfigFile& file = *kept;
     const TextConfig text = find_text_config(file);
     const Architecture& row = row_of(text);
     const ModelConfig config(file.path, *text.object, text.pointer, row.model_type);
@@ -285,8 +288,18 @@ ModelPlan plan_model(const ConfigFile& file) {
                              " is not known: read as a plain transformer, check it yourself");
     }
     read_layers(config, row, plan);
-    plan.weights = plan_weights(file, *text.object, text.pointer, plan);
+    plan.config = kept;
     return plan;
+}
+
+WeightPlan plan_weights(const ModelPlan& plan) {
+    if (plan.config == nullptr) {
+        WeightPlan nothing;
+        nothing.missing = "a plan without the config it was made from";
+        return nothing;
+    }
+    const TextConfig text = find_text_config(*plan.config);
+    return read_weights(*plan.config, *text.object, text.pointer, plan);
 }
 
 } // namespace kvcaliper

@@ -5,6 +5,7 @@
 #include "core/architectures/weight_table.h"
 #include "core/layer_plan.h"
 #include "core/model_config.h"
+#include "core/weight_plan.h"
 #include "core/weight_quantization.h"
 
 #include <string>
@@ -67,5 +68,9 @@ struct WeightReading {
 void add_layer_part(const WeightReading& reading, const LayerPart& part);
 /// The MLP or the experts of a layer (weight_mlp.cpp).
 void add_mlp(const WeightReading& reading);
+
+/// plan_weights, where the text config is `text` at `pointer` of the file.
+WeightPlan read_weights(const ConfigFile& file, const JsonValue& text, const std::string& pointer,
+                        const ModelPlan& plan);
 
 } // namespace kvcaliper

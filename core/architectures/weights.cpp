@@ -215,7 +215,7 @@ void WeightReading::norm(std::string_view label, std::int64_t width, std::int64_
     }
 }
 
-WeightPlan plan_weights(const ConfigFile& file, const JsonValue& text, const std::string& pointer,
+WeightPlan read_weights(const ConfigFile& file, const JsonValue& text, const std::string& pointer,
                         const ModelPlan& plan) {
     WeightPlan result;
     result.file = file.path == "standard input" ? "" : file.path;

@@ -3,6 +3,7 @@
 // and model cards. tests/golden/parameters.tsv names the source of each row.
 #include "core/weights.h"
 
+#include "core/architectures/architectures.h"
 #include "core/catalog.h"
 #include "core/module_pattern.h"
 #include "tests/core/test_models.h"
@@ -106,7 +107,7 @@ TEST(Weights, ActiveParametersOfModelCards) {
     const auto active = [](const char* name) {
         const ModelPtr model = load_model(name);
         std::int64_t sum = 0;
-        for (const TensorGroup& group : model->plan.weights.tensors) {
+        for (const TensorGroup& group : plan_weights(model->plan).tensors) {
             sum += group.read * group.rows * group.columns;
         }
         return static_cast<double>(sum) / 1e9;
@@ -313,8 +314,9 @@ TEST(Weights, RealFilesAreEitherCountedOrSayWhatIsMissing) {
         } catch (const Error&) {
             continue; // corpus_test.cpp says which and why
         }
-        const bool known = !model->plan.weights.tensors.empty();
-        EXPECT_NE(known, !model->plan.weights.missing.empty()) << file.path();
+        const WeightPlan plan = plan_weights(model->plan);
+        const bool known = !plan.tensors.empty();
+        EXPECT_NE(known, !plan.missing.empty()) << file.path();
         counted += known ? 1 : 0;
         if (known) {
             EXPECT_GT(weights_of(*model, "auto").total.bytes().count(), 0) << file.path();
