@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
+#include <memory>
+#include <mutex>
 
 namespace kvcaliper {
 
@@ -135,10 +136,85 @@ JsonValue read_gpus_file(const std::string& file) {
     return value;
 }
 
-std::vector<Device> read_devices(const std::string& file) {
-    auto devices = read_list(file, read_gpus_file(file), "gpus", read_device);
+std::vector<Device> devices_of(const std::string& file, const JsonValue& value) {
+    auto devices = read_list(file, value, "gpus", read_device);
     expect_unique(file, devices);
     return devices;
+}
+
+void replace_or_add(std::vector<Device>& devices, Device device) {
+    const auto same = std::find_if(devices.begin(), devices.end(),
+                                   [&](const Device& one) { return one.name == device.name; });
+    if (same != devices.end()) {
+        *same = std::move(device);
+    } else {
+        devices.push_back(std::move(device));
+    }
+}
+
+struct DeviceTable {
+    std::vector<Device> devices;
+    std::vector<UsableShare> shares;
+};
+
+/// A file as it was when it was read; an empty path where there is none.
+struct FileState {
+    std::string path;
+    fs::file_time_type time{};
+    std::uintmax_t size = 0;
+    friend bool operator==(const FileState&, const FileState&) = default;
+};
+
+FileState state_of(const fs::path& path) {
+    std::error_code none;
+    FileState state{path.string()};
+    state.time = fs::last_write_time(path, none);
+    state.size = fs::file_size(path, none);
+    return state;
+}
+
+/// The files a table is read from.
+struct TableFiles {
+    FileState bundled;
+    FileState own;
+    friend bool operator==(const TableFiles&, const TableFiles&) = default;
+};
+
+TableFiles table_files() {
+    TableFiles files{state_of(fs::path(data_folder()) / "gpus.json"), {}};
+    const std::string folder = user_folder();
+    std::error_code none;
+    if (const fs::path own = fs::path(folder) / "gpus.json";
+        !folder.empty() && fs::exists(own, none)) {
+        files.own = state_of(own);
+    }
+    return files;
+}
+
+DeviceTable read_table(const TableFiles& files) {
+    const JsonValue bundled = read_gpus_file(files.bundled.path);
+    DeviceTable table{devices_of(files.bundled.path, bundled),
+                      read_list(files.bundled.path, bundled, "shares", read_share)};
+    if (!files.own.path.empty()) {
+        for (Device& device : devices_of(files.own.path, read_gpus_file(files.own.path))) {
+            replace_or_add(table.devices, std::move(device));
+        }
+    }
+    return table;
+}
+
+/// Read once, and again when a file has changed: a window asks for every model at every step of a
+/// slider, and stays open for days.
+std::shared_ptr<const DeviceTable> device_table() {
+    static std::mutex mutex;
+    static TableFiles read_from;
+    static std::shared_ptr<const DeviceTable> table;
+    const std::lock_guard lock(mutex);
+    if (TableFiles files = table_files(); table == nullptr || files != read_from) {
+        table = std::make_shared<const DeviceTable>(read_table(files));
+        read_from = std::move(files);
+    }
+    return table;
 }
 
 /// Names that go on where `name` ends ("h100-80 or h100-nvl-94" for "h100"), else the nearest one.
@@ -150,10 +226,6 @@ std::string near_names(const std::string& name, const std::vector<std::string>& 
         }
     }
     return longer.empty() ? nearest_word(name, names) : longer;
-}
-
-std::string bundled_file() {
-    return (fs::path(data_folder()) / "gpus.json").string();
 }
 
 } // namespace
@@ -169,27 +241,13 @@ std::string_view to_string(DeviceKind kind) {
 }
 
 std::vector<Device> known_devices() {
-    std::vector<Device> devices = read_devices(bundled_file());
-    const fs::path own = fs::path(user_folder()) / "gpus.json";
-    std::error_code error;
-    if (user_folder().empty() || !fs::exists(own, error)) {
-        return devices;
-    }
-    for (Device& device : read_devices(own.string())) {
-        const auto same = std::find_if(devices.begin(), devices.end(),
-                                       [&](const Device& one) { return one.name == device.name; });
-        if (same != devices.end()) {
-            *same = std::move(device);
-        } else {
-            devices.push_back(std::move(device));
-        }
-    }
-    return devices;
+    return device_table()->devices;
 }
 
 Device find_device(const std::string& name) {
+    const auto table = device_table();
     std::vector<std::string> names;
-    for (Device& device : known_devices()) {
+    for (const Device& device : table->devices) {
         if (device.name == name) {
             return device;
         }
@@ -201,8 +259,7 @@ Device find_device(const std::string& name) {
 }
 
 std::vector<UsableShare> usable_shares() {
-    const std::string file = bundled_file();
-    return read_list(file, read_gpus_file(file), "shares", read_share);
+    return device_table()->shares;
 }
 
 } // namespace kvcaliper
