@@ -2,6 +2,7 @@
 #include "app/gui/command_line.h"
 
 #include "app/gui/autosave.h"
+#include "app/gui/language.h"
 #include "app/gui/main_window.h"
 #include "app/gui/study_session.h"
 #include "app/gui/text.h"
@@ -51,6 +52,13 @@ void start_window(MainWindow& window, const Options& options) {
     } catch (const Error& error) {
         window.say(text(error.what()));
     }
+}
+
+/// Files look alike on every machine, so they are English unless another language is asked for.
+QString language_of(const Options& options) {
+    const bool window = options.task == Options::Task::window;
+    const QString usual = window ? QStringLiteral("system") : QStringLiteral("en");
+    return options.language.isEmpty() ? usual : options.language;
 }
 
 int run_window(QApplication& application, const Options& options) {
@@ -114,6 +122,7 @@ int start(int argc, char** argv) {
     QCoreApplication::setOrganizationName(QStringLiteral("kvcaliper"));
     QCoreApplication::setApplicationVersion(text(version));
     QGuiApplication::setDesktopFileName(QStringLiteral("io.github.kvcaliper.kvcaliper"));
+    use_language(language_of(options));
     use_style();
     return run(application, options);
 }

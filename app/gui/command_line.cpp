@@ -4,6 +4,7 @@
 #include "app/gui/budget.h"
 #include "app/gui/chart_builder.h"
 #include "app/gui/chart_export.h"
+#include "app/gui/language.h"
 #include "app/gui/log_slider.h"
 #include "app/gui/main_window.h"
 #include "app/gui/study_session.h"
@@ -43,6 +44,8 @@ void add_options(QCommandLineParser& parser) {
     add({QStringLiteral("tab")},
         "page to show: compare (default), context, layers, budget, claims or verify", "TAB");
     add({QStringLiteral("theme")}, "light, dark or system", "THEME");
+    add({QStringLiteral("language")}, "system (default of the window), en (default of files) or ko",
+        "LANGUAGE");
     add({QStringLiteral("size")}, "size in pixels, as in 960x540", "WxH");
     add({QStringLiteral("c"), QStringLiteral("context")}, "tokens (default 8192)", "TOKENS");
     add({QStringLiteral("n"), QStringLiteral("sequences")}, "sequences (default 1)", "N");
@@ -128,6 +131,9 @@ void read_looks(Options& options, const QCommandLineParser& parser) {
         options.theme = theme_from(
             one_of(QStringLiteral("theme"), value("theme"),
                    {QStringLiteral("light"), QStringLiteral("dark"), QStringLiteral("system")}));
+    }
+    if (is_set("language")) {
+        options.language = one_of(QStringLiteral("language"), value("language"), language_names());
     }
     if (is_set("size")) {
         options.size = parse_size(value("size"));

@@ -21,6 +21,7 @@ struct Options {
     QString kind = QStringLiteral("per-token");
     QString tab = QStringLiteral("compare");
     std::optional<AppTheme> theme;
+    QString language; ///< of language_names(); empty: the system's in a window, else English
     std::optional<QSize> size;
     Settings settings;
     BudgetState budget;

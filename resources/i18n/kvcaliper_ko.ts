@@ -2,7 +2,425 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="ko" sourcelanguage="en">
 <context>
-    <name>BudgetPage</name>
+    <name>LayerKind</name>
+    <message>
+        <source>full attention</source>
+        <translation>전체 어텐션</translation>
+    </message>
+    <message>
+        <source>sliding attention</source>
+        <translation>슬라이딩 어텐션</translation>
+    </message>
+    <message>
+        <source>chunked attention</source>
+        <translation>청크 어텐션</translation>
+    </message>
+    <message>
+        <source>cross-attention</source>
+        <translation>크로스 어텐션</translation>
+    </message>
+    <message>
+        <source>latent attention</source>
+        <translation>잠재 어텐션</translation>
+    </message>
+    <message>
+        <source>compressed attention</source>
+        <translation>압축 어텐션</translation>
+    </message>
+    <message>
+        <source>Mamba 1</source>
+        <translation>Mamba 1</translation>
+    </message>
+    <message>
+        <source>Mamba 2</source>
+        <translation>Mamba 2</translation>
+    </message>
+    <message>
+        <source>gated delta</source>
+        <translation>게이트 델타</translation>
+    </message>
+    <message>
+        <source>Kimi delta</source>
+        <translation>Kimi 델타</translation>
+    </message>
+    <message>
+        <source>lightning</source>
+        <translation>라이트닝</translation>
+    </message>
+    <message>
+        <source>gated linear</source>
+        <translation>게이트 선형</translation>
+    </message>
+    <message>
+        <source>RG-LRU</source>
+        <translation>RG-LRU</translation>
+    </message>
+    <message>
+        <source>short convolution</source>
+        <translation>짧은 합성곱</translation>
+    </message>
+    <message>
+        <source>RWKV 4</source>
+        <translation>RWKV 4</translation>
+    </message>
+    <message>
+        <source>RWKV</source>
+        <translation>RWKV</translation>
+    </message>
+    <message>
+        <source>mLSTM</source>
+        <translation>mLSTM</translation>
+    </message>
+    <message>
+        <source>convolution</source>
+        <translation>합성곱</translation>
+    </message>
+    <message>
+        <source>shared with another layer</source>
+        <translation>다른 레이어와 공유</translation>
+    </message>
+    <message>
+        <source>keeps nothing</source>
+        <translation>보관하지 않음</translation>
+    </message>
+    <message>
+        <source> (window %1)</source>
+        <translation> (윈도 %1)</translation>
+    </message>
+</context>
+<context>
+    <name>kvcaliper::gui</name>
+    <message>
+        <source>any number</source>
+        <translation>제한 없음</translation>
+    </message>
+    <message>
+        <source>any context</source>
+        <translation>어떤 컨텍스트든</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>토큰 %1개</translation>
+    </message>
+    <message>
+        <source>no answer</source>
+        <translation>답 없음</translation>
+    </message>
+    <message>
+        <source>fits, %1 free</source>
+        <translation>들어감, %1 남음</translation>
+    </message>
+    <message>
+        <source>lacks %1</source>
+        <translation>%1 부족</translation>
+    </message>
+    <message>
+        <source>at most %1 sequences; %2</source>
+        <translation>최대 시퀀스 %1개; %2</translation>
+    </message>
+    <message>
+        <source>%1: weights %2, workspace %3, cache %4, left for the cache %5</source>
+        <translation>%1: 가중치 %2, 작업 공간 %3, 캐시 %4, 캐시에 남는 양 %5</translation>
+    </message>
+    <message>
+        <source>usable %1</source>
+        <translation>사용 가능 %1</translation>
+    </message>
+    <message>
+        <source>%1 free</source>
+        <translation>%1 남음</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;What would make it fit&lt;/b&gt;</source>
+        <translation>&lt;b&gt;들어가게 하는 방법&lt;/b&gt;</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;To paste&lt;/b&gt;</source>
+        <translation>&lt;b&gt;붙여넣을 명령&lt;/b&gt;</translation>
+    </message>
+    <message>
+        <source>lacks %1 under its own rules</source>
+        <translation>자체 규칙으로 %1 부족</translation>
+    </message>
+    <message>
+        <source>usable</source>
+        <translation>사용 가능</translation>
+    </message>
+    <message>
+        <source>weights</source>
+        <translation>가중치</translation>
+    </message>
+    <message>
+        <source>workspace</source>
+        <translation>작업 공간</translation>
+    </message>
+    <message>
+        <source>cache</source>
+        <translation>캐시</translation>
+    </message>
+    <message>
+        <source>headroom</source>
+        <translation>여유</translation>
+    </message>
+    <message>
+        <source>on %1, engine %2</source>
+        <translation>%1, 엔진 %2</translation>
+    </message>
+    <message>
+        <source>on %1 × %2, TP %1, engine %3</source>
+        <translation>%1 × %2, TP %1, 엔진 %3</translation>
+    </message>
+    <message>
+        <source>bytes on each device</source>
+        <translation>장치마다의 바이트</translation>
+    </message>
+    <message>
+        <source>What fits %1</source>
+        <translation>무엇이 들어가는가: %1</translation>
+    </message>
+    <message>
+        <source>%1 of %2 tokens, K %3, V %4</source>
+        <translation>토큰 %2개의 %1, K %3, V %4</translation>
+    </message>
+    <message>
+        <source>1 sequence</source>
+        <translation>시퀀스 1개</translation>
+    </message>
+    <message>
+        <source>%1 sequences</source>
+        <translation>시퀀스 %1개</translation>
+    </message>
+    <message>
+        <source>weights and workspace</source>
+        <translation>가중치와 작업 공간</translation>
+    </message>
+    <message>
+        <source>On this device rather &lt;code&gt;%1&lt;/code&gt;: %2</source>
+        <translation>이 장치에서는 오히려 &lt;code&gt;%1&lt;/code&gt;: %2</translation>
+    </message>
+    <message>
+        <source>%1 K/V</source>
+        <translation>%1 K/V</translation>
+    </message>
+    <message>
+        <source>%1 K, %2 V</source>
+        <translation>%1 K, %2 V</translation>
+    </message>
+    <message>
+        <source>%1 fixed</source>
+        <translation>고정 %1</translation>
+    </message>
+    <message>
+        <source>%1 past its windows</source>
+        <translation>윈도를 지나면 %1</translation>
+    </message>
+    <message>
+        <source>%1 past %2 tokens</source>
+        <translation>토큰 %2개를 지나면 %1</translation>
+    </message>
+    <message>
+        <source>0 B/token</source>
+        <translation>0 B/토큰</translation>
+    </message>
+    <message>
+        <source>%1: uncapped %2 per token, growth %3 per token, constant %4 per sequence</source>
+        <translation>%1: 토큰당 상한 없음 %2, 토큰당 증가분 %3, 시퀀스당 고정분 %4</translation>
+    </message>
+    <message>
+        <source>grows with every token</source>
+        <translation>토큰마다 늘어남</translation>
+    </message>
+    <message>
+        <source>stops growing when its window is full</source>
+        <translation>윈도가 차면 더 늘지 않음</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <translation>%1 %2</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
+    <message>
+        <source>No model is ticked.</source>
+        <translation>선택한 모델이 없습니다.</translation>
+    </message>
+    <message>
+        <source>required, engine %1, %2, context %3</source>
+        <translation>필요량, 엔진 %1, %2, 컨텍스트 %3</translation>
+    </message>
+    <message>
+        <source>, %1 sequences</source>
+        <translation>, 시퀀스 %1개</translation>
+    </message>
+    <message>
+        <source>bytes per token, uncapped</source>
+        <translation>토큰당 바이트, 상한 없음</translation>
+    </message>
+    <message>
+        <source>KV cache per token</source>
+        <translation>토큰당 KV 캐시</translation>
+    </message>
+    <message>
+        <source>context %1</source>
+        <translation>컨텍스트 %1</translation>
+    </message>
+    <message>
+        <source>tokens</source>
+        <translation>토큰</translation>
+    </message>
+    <message>
+        <source>bytes, all sequences</source>
+        <translation>바이트, 모든 시퀀스</translation>
+    </message>
+    <message>
+        <source>Cache over context</source>
+        <translation>컨텍스트에 따른 캐시</translation>
+    </message>
+    <message>
+        <source>; ◇ a window is full; dotted past a model&apos;s own maximum</source>
+        <translation>; ◇ 윈도가 가득 참; 모델의 최대를 지나면 점선</translation>
+    </message>
+    <message>
+        <source>; at the context: %1</source>
+        <translation>; 컨텍스트에서: %1</translation>
+    </message>
+    <message>
+        <source>layer</source>
+        <translation>레이어</translation>
+    </message>
+    <message>
+        <source>What each layer keeps</source>
+        <translation>레이어마다 보관하는 것</translation>
+    </message>
+    <message>
+        <source>; height: bytes as a share of the model&apos;s largest layer</source>
+        <translation>; 높이: 모델에서 가장 큰 레이어 대비 바이트</translation>
+    </message>
+    <message>
+        <source>%1: predicted line, measured points</source>
+        <translation>%1: 예측선과 측정점</translation>
+    </message>
+    <message>
+        <source>; points measured: %1</source>
+        <translation>; 측정한 점: %1</translation>
+    </message>
+    <message>
+        <source>%1: expected a name ending in .svg, .pdf or .png</source>
+        <translation>%1: .svg, .pdf, .png로 끝나는 이름이어야 합니다</translation>
+    </message>
+    <message>
+        <source>%1: the chart could not be drawn</source>
+        <translation>%1: 차트를 그리지 못했습니다</translation>
+    </message>
+    <message>
+        <source>a plain transformer</source>
+        <translation>일반 트랜스포머</translation>
+    </message>
+    <message>
+        <source>model_type %1</source>
+        <translation>model_type %1</translation>
+    </message>
+    <message>
+        <source>one KV head for every query head in %1</source>
+        <translation>%1에서는 쿼리 헤드마다 KV 헤드 하나</translation>
+    </message>
+    <message>
+        <source>multi_query decides: one, or one for every query head</source>
+        <translation>multi_query가 결정: 하나, 또는 쿼리 헤드마다 하나</translation>
+    </message>
+    <message>
+        <source>multi_query_attention is off: one for every query head</source>
+        <translation>multi_query_attention이 꺼짐: 쿼리 헤드마다 하나</translation>
+    </message>
+    <message>
+        <source>the config has no attn_config to write it in</source>
+        <translation>설정에 이를 쓸 attn_config가 없음</translation>
+    </message>
+    <message>
+        <source>every layer is full in %1</source>
+        <translation>%1에서는 모든 레이어가 전체 어텐션</translation>
+    </message>
+    <message>
+        <source>all layers are alike in %1</source>
+        <translation>%1에서는 모든 레이어가 같음</translation>
+    </message>
+    <message>
+        <source>layers are named one by one in %1</source>
+        <translation>%1에서는 레이어를 하나씩 적음</translation>
+    </message>
+    <message>
+        <source>set a window first</source>
+        <translation>먼저 윈도를 정하세요</translation>
+    </message>
+    <message>
+        <source>the config names no layer that attends</source>
+        <translation>설정에 어텐션 레이어가 없음</translation>
+    </message>
+    <message>
+        <source>every layer attends in %1</source>
+        <translation>%1에서는 모든 레이어가 어텐션을 함</translation>
+    </message>
+    <message>
+        <source>which layers attend is listed in another way in %1; edit its file</source>
+        <translation>%1에서는 어텐션 레이어를 다른 방식으로 적음; 파일을 편집하세요</translation>
+    </message>
+    <message>
+        <source>the layers are counted from the pattern of %1</source>
+        <translation>레이어 수는 %1의 패턴에서 셈</translation>
+    </message>
+    <message>
+        <source>%1 names layers by number; edit the file</source>
+        <translation>%1은(는) 레이어를 번호로 적음; 파일을 편집하세요</translation>
+    </message>
+    <message>
+        <source>latent attention (MLA) keeps one latent for all heads</source>
+        <translation>잠재 어텐션(MLA)은 모든 헤드에 잠재 벡터 하나를 보관</translation>
+    </message>
+    <message>
+        <source>no layer of this model attends</source>
+        <translation>이 모델에는 어텐션 레이어가 없음</translation>
+    </message>
+    <message>
+        <source>compressed attention keeps one vector for all heads</source>
+        <translation>압축 어텐션은 모든 헤드에 벡터 하나를 보관</translation>
+    </message>
+    <message>
+        <source>every layer has KV heads of its own; edit the file</source>
+        <translation>레이어마다 KV 헤드가 따로 있음; 파일을 편집하세요</translation>
+    </message>
+    <message>
+        <source>it is written in the object attn; edit the file</source>
+        <translation>attn 객체에 적혀 있음; 파일을 편집하세요</translation>
+    </message>
+    <message>
+        <source>the latent rank takes its place in latent attention (MLA)</source>
+        <translation>잠재 어텐션(MLA)에서는 잠재 랭크가 이를 대신함</translation>
+    </message>
+    <message>
+        <source>it follows from hidden_size and the heads in %1</source>
+        <translation>%1에서는 hidden_size와 헤드 수에서 정해짐</translation>
+    </message>
+    <message>
+        <source>no layer has a window in %1</source>
+        <translation>%1에는 윈도가 있는 레이어가 없음</translation>
+    </message>
+    <message>
+        <source>no layer of this model has a window</source>
+        <translation>이 모델에는 윈도가 있는 레이어가 없음</translation>
+    </message>
+    <message>
+        <source>only latent attention (MLA) has one, and %1 has none</source>
+        <translation>잠재 어텐션(MLA)에만 있으며 %1에는 없음</translation>
+    </message>
+    <message>
+        <source>all layers are alike, or listed one by one, in %1</source>
+        <translation>%1에서는 모든 레이어가 같거나 하나씩 적혀 있음</translation>
+    </message>
+</context>
+<context>
+    <name>kvcaliper::gui::BudgetPage</name>
     <message>
         <source>any</source>
         <translation>무제한</translation>
@@ -113,7 +531,7 @@
     </message>
 </context>
 <context>
-    <name>ClaimsPage</name>
+    <name>kvcaliper::gui::ClaimsPage</name>
     <message>
         <source>Claim:</source>
         <translation>주장:</translation>
@@ -212,7 +630,7 @@
     </message>
 </context>
 <context>
-    <name>CompareModel</name>
+    <name>kvcaliper::gui::CompareModel</name>
     <message>
         <source>Model</source>
         <translation>모델</translation>
@@ -284,7 +702,7 @@ per token</source>
         <translation>모든 어텐션 레이어가 늘어난다고 센 값: 공개된 표 대부분이 싣는 수치</translation>
     </message>
     <message>
-        <source>What one more token adds at the model's maximum context</source>
+        <source>What one more token adds at the model&apos;s maximum context</source>
         <translation>모델의 최대 컨텍스트에서 토큰 하나가 더하는 양</translation>
     </message>
     <message>
@@ -300,7 +718,7 @@ per token</source>
         <translation>컨텍스트에서의 합계가 %1의 몇 배인지</translation>
     </message>
     <message>
-        <source>Layers that the model's config counts</source>
+        <source>Layers that the model&apos;s config counts</source>
         <translation>모델 설정이 세는 레이어 수</translation>
     </message>
     <message>
@@ -309,7 +727,7 @@ per token</source>
     </message>
 </context>
 <context>
-    <name>ComparePage</name>
+    <name>kvcaliper::gui::ComparePage</name>
     <message>
         <source>Figures of the ticked models</source>
         <translation>선택한 모델들의 수치</translation>
@@ -328,7 +746,7 @@ per token</source>
     </message>
 </context>
 <context>
-    <name>ExplainPanel</name>
+    <name>kvcaliper::gui::ExplainPanel</name>
     <message>
         <source>Figure to explain</source>
         <translation>설명할 수치</translation>
@@ -363,116 +781,29 @@ per token</source>
     </message>
 </context>
 <context>
-    <name>FormatBox</name>
+    <name>kvcaliper::gui::FormatBox</name>
     <message>
         <source>auto (%1)</source>
         <translation>auto (%1)</translation>
     </message>
 </context>
 <context>
-    <name>LayerKind</name>
-    <message>
-        <source>full attention</source>
-        <translation>전체 어텐션</translation>
-    </message>
-    <message>
-        <source>sliding attention</source>
-        <translation>슬라이딩 어텐션</translation>
-    </message>
-    <message>
-        <source>chunked attention</source>
-        <translation>청크 어텐션</translation>
-    </message>
-    <message>
-        <source>cross-attention</source>
-        <translation>크로스 어텐션</translation>
-    </message>
-    <message>
-        <source>latent attention</source>
-        <translation>잠재 어텐션</translation>
-    </message>
-    <message>
-        <source>compressed attention</source>
-        <translation>압축 어텐션</translation>
-    </message>
-    <message>
-        <source>Mamba 1</source>
-        <translation>Mamba 1</translation>
-    </message>
-    <message>
-        <source>Mamba 2</source>
-        <translation>Mamba 2</translation>
-    </message>
-    <message>
-        <source>gated delta</source>
-        <translation>게이트 델타</translation>
-    </message>
-    <message>
-        <source>Kimi delta</source>
-        <translation>Kimi 델타</translation>
-    </message>
-    <message>
-        <source>lightning</source>
-        <translation>라이트닝</translation>
-    </message>
-    <message>
-        <source>gated linear</source>
-        <translation>게이트 선형</translation>
-    </message>
-    <message>
-        <source>RG-LRU</source>
-        <translation>RG-LRU</translation>
-    </message>
-    <message>
-        <source>short convolution</source>
-        <translation>짧은 합성곱</translation>
-    </message>
-    <message>
-        <source>RWKV 4</source>
-        <translation>RWKV 4</translation>
-    </message>
-    <message>
-        <source>RWKV</source>
-        <translation>RWKV</translation>
-    </message>
-    <message>
-        <source>mLSTM</source>
-        <translation>mLSTM</translation>
-    </message>
-    <message>
-        <source>convolution</source>
-        <translation>합성곱</translation>
-    </message>
-    <message>
-        <source>shared with another layer</source>
-        <translation>다른 레이어와 공유</translation>
-    </message>
-    <message>
-        <source>keeps nothing</source>
-        <translation>보관하지 않음</translation>
-    </message>
-    <message>
-        <source> (window %1)</source>
-        <translation> (윈도 %1)</translation>
-    </message>
-</context>
-<context>
-    <name>LayersPage</name>
+    <name>kvcaliper::gui::LayersPage</name>
     <message>
         <source>Layer</source>
         <translation>레이어</translation>
     </message>
     <message>
-        <source>&lt;p style='margin:0'&gt;&lt;b&gt;%1, layer %2: %3&lt;/b&gt;&lt;br&gt;decided by %4&lt;/p&gt;</source>
-        <translation>&lt;p style='margin:0'&gt;&lt;b&gt;%1, 레이어 %2: %3&lt;/b&gt;&lt;br&gt;결정한 것: %4&lt;/p&gt;</translation>
+        <source>&lt;p style=&apos;margin:0&apos;&gt;&lt;b&gt;%1, layer %2: %3&lt;/b&gt;&lt;br&gt;decided by %4&lt;/p&gt;</source>
+        <translation>&lt;p style=&apos;margin:0&apos;&gt;&lt;b&gt;%1, 레이어 %2: %3&lt;/b&gt;&lt;br&gt;결정한 것: %4&lt;/p&gt;</translation>
     </message>
     <message>
-        <source>&lt;p style='margin:0'&gt;reads the cache of layer %1&lt;/p&gt;</source>
-        <translation>&lt;p style='margin:0'&gt;레이어 %1의 캐시를 읽음&lt;/p&gt;</translation>
+        <source>&lt;p style=&apos;margin:0&apos;&gt;reads the cache of layer %1&lt;/p&gt;</source>
+        <translation>&lt;p style=&apos;margin:0&apos;&gt;레이어 %1의 캐시를 읽음&lt;/p&gt;</translation>
     </message>
     <message>
-        <source>&lt;table cellspacing='0' cellpadding='3'&gt;&lt;tr&gt;&lt;th align='left'&gt;component&lt;/th&gt;&lt;th align='left'&gt;one unit&lt;/th&gt;&lt;th align='left'&gt;units&lt;/th&gt;&lt;th align='left'&gt;format&lt;/th&gt;&lt;th align='right'&gt;bytes at %1&lt;/th&gt;&lt;/tr&gt;</source>
-        <translation>&lt;table cellspacing='0' cellpadding='3'&gt;&lt;tr&gt;&lt;th align='left'&gt;구성 요소&lt;/th&gt;&lt;th align='left'&gt;한 단위&lt;/th&gt;&lt;th align='left'&gt;단위 수&lt;/th&gt;&lt;th align='left'&gt;형식&lt;/th&gt;&lt;th align='right'&gt;%1에서의 바이트&lt;/th&gt;&lt;/tr&gt;</translation>
+        <source>&lt;table cellspacing=&apos;0&apos; cellpadding=&apos;3&apos;&gt;&lt;tr&gt;&lt;th align=&apos;left&apos;&gt;component&lt;/th&gt;&lt;th align=&apos;left&apos;&gt;one unit&lt;/th&gt;&lt;th align=&apos;left&apos;&gt;units&lt;/th&gt;&lt;th align=&apos;left&apos;&gt;format&lt;/th&gt;&lt;th align=&apos;right&apos;&gt;bytes at %1&lt;/th&gt;&lt;/tr&gt;</source>
+        <translation>&lt;table cellspacing=&apos;0&apos; cellpadding=&apos;3&apos;&gt;&lt;tr&gt;&lt;th align=&apos;left&apos;&gt;구성 요소&lt;/th&gt;&lt;th align=&apos;left&apos;&gt;한 단위&lt;/th&gt;&lt;th align=&apos;left&apos;&gt;단위 수&lt;/th&gt;&lt;th align=&apos;left&apos;&gt;형식&lt;/th&gt;&lt;th align=&apos;right&apos;&gt;%1에서의 바이트&lt;/th&gt;&lt;/tr&gt;</translation>
     </message>
     <message>
         <source>Model whose layer is shown</source>
@@ -488,7 +819,7 @@ per token</source>
     </message>
 </context>
 <context>
-    <name>LogSlider</name>
+    <name>kvcaliper::gui::LogSlider</name>
     <message>
         <source>%1, logarithmic slider</source>
         <translation>%1, 로그 슬라이더</translation>
@@ -499,7 +830,7 @@ per token</source>
     </message>
 </context>
 <context>
-    <name>MainWindow</name>
+    <name>kvcaliper::gui::MainWindow</name>
     <message>
         <source>&amp;Compare</source>
         <translation>비교(&amp;C)</translation>
@@ -806,7 +1137,7 @@ per token</source>
     </message>
 </context>
 <context>
-    <name>ModelEditor</name>
+    <name>kvcaliper::gui::ModelEditor</name>
     <message>
         <source>&amp;Layers</source>
         <translation>레이어(&amp;L)</translation>
@@ -900,7 +1231,7 @@ per token</source>
         <translation>선택한 모델이 없음</translation>
     </message>
     <message>
-        <source>Save the model's config</source>
+        <source>Save the model&apos;s config</source>
         <translation>모델의 설정 저장</translation>
     </message>
     <message>
@@ -925,14 +1256,14 @@ per token</source>
     </message>
 </context>
 <context>
-    <name>ModelList</name>
+    <name>kvcaliper::gui::ModelList</name>
     <message>
         <source>%1 — %2</source>
         <translation>%1 — %2</translation>
     </message>
 </context>
 <context>
-    <name>NoticeBar</name>
+    <name>kvcaliper::gui::NoticeBar</name>
     <message>
         <source>Notice</source>
         <translation>알림</translation>
@@ -943,7 +1274,7 @@ per token</source>
     </message>
 </context>
 <context>
-    <name>SampleModel</name>
+    <name>kvcaliper::gui::SampleModel</name>
     <message>
         <source>requested %1 B</source>
         <translation>요청 %1 B</translation>
@@ -982,7 +1313,7 @@ per token</source>
     </message>
 </context>
 <context>
-    <name>ScenarioPanel</name>
+    <name>kvcaliper::gui::ScenarioPanel</name>
     <message>
         <source>Conte&amp;xt, tokens</source>
         <translation>컨텍스트, 토큰(&amp;X)</translation>
@@ -1025,7 +1356,7 @@ per token</source>
     </message>
 </context>
 <context>
-    <name>Study</name>
+    <name>kvcaliper::gui::Study</name>
     <message>
         <source>%1 tokens</source>
         <translation>토큰 %1개</translation>
@@ -1104,14 +1435,14 @@ per token</source>
     </message>
 </context>
 <context>
-    <name>StudySession</name>
+    <name>kvcaliper::gui::StudySession</name>
     <message>
         <source>Untitled study</source>
         <translation>제목 없는 연구</translation>
     </message>
 </context>
 <context>
-    <name>VerifyPage</name>
+    <name>kvcaliper::gui::VerifyPage</name>
     <message>
         <source>&amp;Run verification</source>
         <translation>검증 실행(&amp;R)</translation>
@@ -1178,7 +1509,7 @@ per token</source>
     </message>
 </context>
 <context>
-    <name>VerifyRun</name>
+    <name>kvcaliper::gui::VerifyRun</name>
     <message>
         <source>The verifier is not installed. Looked at KVCALIPER_VERIFY (%1) and %2.</source>
         <translation>검증 프로그램이 설치되어 있지 않습니다. KVCALIPER_VERIFY (%1)와 %2을(를) 찾아보았습니다.</translation>
@@ -1206,337 +1537,6 @@ per token</source>
     <message>
         <source>exit code %1</source>
         <translation>종료 코드 %1</translation>
-    </message>
-</context>
-<context>
-    <name>kvcaliper::gui</name>
-    <message>
-        <source>any number</source>
-        <translation>제한 없음</translation>
-    </message>
-    <message>
-        <source>any context</source>
-        <translation>어떤 컨텍스트든</translation>
-    </message>
-    <message>
-        <source>%1 tokens</source>
-        <translation>토큰 %1개</translation>
-    </message>
-    <message>
-        <source>no answer</source>
-        <translation>답 없음</translation>
-    </message>
-    <message>
-        <source>fits, %1 free</source>
-        <translation>들어감, %1 남음</translation>
-    </message>
-    <message>
-        <source>lacks %1</source>
-        <translation>%1 부족</translation>
-    </message>
-    <message>
-        <source>at most %1 sequences; %2</source>
-        <translation>최대 시퀀스 %1개; %2</translation>
-    </message>
-    <message>
-        <source>%1: weights %2, workspace %3, cache %4, left for the cache %5</source>
-        <translation>%1: 가중치 %2, 작업 공간 %3, 캐시 %4, 캐시에 남는 양 %5</translation>
-    </message>
-    <message>
-        <source>usable %1</source>
-        <translation>사용 가능 %1</translation>
-    </message>
-    <message>
-        <source>%1 free</source>
-        <translation>%1 남음</translation>
-    </message>
-    <message>
-        <source>&lt;b&gt;What would make it fit&lt;/b&gt;</source>
-        <translation>&lt;b&gt;들어가게 하는 방법&lt;/b&gt;</translation>
-    </message>
-    <message>
-        <source>&lt;b&gt;To paste&lt;/b&gt;</source>
-        <translation>&lt;b&gt;붙여넣을 명령&lt;/b&gt;</translation>
-    </message>
-    <message>
-        <source>lacks %1 under its own rules</source>
-        <translation>자체 규칙으로 %1 부족</translation>
-    </message>
-    <message>
-        <source>usable</source>
-        <translation>사용 가능</translation>
-    </message>
-    <message>
-        <source>weights</source>
-        <translation>가중치</translation>
-    </message>
-    <message>
-        <source>workspace</source>
-        <translation>작업 공간</translation>
-    </message>
-    <message>
-        <source>cache</source>
-        <translation>캐시</translation>
-    </message>
-    <message>
-        <source>headroom</source>
-        <translation>여유</translation>
-    </message>
-    <message>
-        <source>on %1, engine %2</source>
-        <translation>%1, 엔진 %2</translation>
-    </message>
-    <message>
-        <source>on %1 × %2, TP %1, engine %3</source>
-        <translation>%1 × %2, TP %1, 엔진 %3</translation>
-    </message>
-    <message>
-        <source>bytes on each device</source>
-        <translation>장치마다의 바이트</translation>
-    </message>
-    <message>
-        <source>What fits %1</source>
-        <translation>무엇이 들어가는가: %1</translation>
-    </message>
-    <message>
-        <source>%1 of %2 tokens, K %3, V %4</source>
-        <translation>토큰 %2개의 %1, K %3, V %4</translation>
-    </message>
-    <message>
-        <source>1 sequence</source>
-        <translation>시퀀스 1개</translation>
-    </message>
-    <message>
-        <source>%1 sequences</source>
-        <translation>시퀀스 %1개</translation>
-    </message>
-    <message>
-        <source>weights and workspace</source>
-        <translation>가중치와 작업 공간</translation>
-    </message>
-    <message>
-        <source>On this device rather &lt;code&gt;%1&lt;/code&gt;: %2</source>
-        <translation>이 장치에서는 오히려 &lt;code&gt;%1&lt;/code&gt;: %2</translation>
-    </message>
-    <message>
-        <source>%1 K/V</source>
-        <translation>%1 K/V</translation>
-    </message>
-    <message>
-        <source>%1 K, %2 V</source>
-        <translation>%1 K, %2 V</translation>
-    </message>
-    <message>
-        <source>%1 fixed</source>
-        <translation>고정 %1</translation>
-    </message>
-    <message>
-        <source>%1 past its windows</source>
-        <translation>윈도를 지나면 %1</translation>
-    </message>
-    <message>
-        <source>%1 past %2 tokens</source>
-        <translation>토큰 %2개를 지나면 %1</translation>
-    </message>
-    <message>
-        <source>0 B/token</source>
-        <translation>0 B/토큰</translation>
-    </message>
-    <message>
-        <source>%1: uncapped %2 per token, growth %3 per token, constant %4 per sequence</source>
-        <translation>%1: 토큰당 상한 없음 %2, 토큰당 증가분 %3, 시퀀스당 고정분 %4</translation>
-    </message>
-    <message>
-        <source>grows with every token</source>
-        <translation>토큰마다 늘어남</translation>
-    </message>
-    <message>
-        <source>stops growing when its window is full</source>
-        <translation>윈도가 차면 더 늘지 않음</translation>
-    </message>
-    <message>
-        <source>%1 %2</source>
-        <translation>%1 %2</translation>
-    </message>
-    <message>
-        <source>%1: %2</source>
-        <translation>%1: %2</translation>
-    </message>
-    <message>
-        <source>No model is ticked.</source>
-        <translation>선택한 모델이 없습니다.</translation>
-    </message>
-    <message>
-        <source>required, engine %1, %2, context %3</source>
-        <translation>필요량, 엔진 %1, %2, 컨텍스트 %3</translation>
-    </message>
-    <message>
-        <source>, %1 sequences</source>
-        <translation>, 시퀀스 %1개</translation>
-    </message>
-    <message>
-        <source>bytes per token, uncapped</source>
-        <translation>토큰당 바이트, 상한 없음</translation>
-    </message>
-    <message>
-        <source>KV cache per token</source>
-        <translation>토큰당 KV 캐시</translation>
-    </message>
-    <message>
-        <source>context %1</source>
-        <translation>컨텍스트 %1</translation>
-    </message>
-    <message>
-        <source>tokens</source>
-        <translation>토큰</translation>
-    </message>
-    <message>
-        <source>bytes, all sequences</source>
-        <translation>바이트, 모든 시퀀스</translation>
-    </message>
-    <message>
-        <source>Cache over context</source>
-        <translation>컨텍스트에 따른 캐시</translation>
-    </message>
-    <message>
-        <source>; ◇ a window is full; dotted past a model's own maximum</source>
-        <translation>; ◇ 윈도가 가득 참; 모델의 최대를 지나면 점선</translation>
-    </message>
-    <message>
-        <source>; at the context: %1</source>
-        <translation>; 컨텍스트에서: %1</translation>
-    </message>
-    <message>
-        <source>layer</source>
-        <translation>레이어</translation>
-    </message>
-    <message>
-        <source>What each layer keeps</source>
-        <translation>레이어마다 보관하는 것</translation>
-    </message>
-    <message>
-        <source>; height: bytes as a share of the model's largest layer</source>
-        <translation>; 높이: 모델에서 가장 큰 레이어 대비 바이트</translation>
-    </message>
-    <message>
-        <source>%1: predicted line, measured points</source>
-        <translation>%1: 예측선과 측정점</translation>
-    </message>
-    <message>
-        <source>; points measured: %1</source>
-        <translation>; 측정한 점: %1</translation>
-    </message>
-    <message>
-        <source>%1: expected a name ending in .svg, .pdf or .png</source>
-        <translation>%1: .svg, .pdf, .png로 끝나는 이름이어야 합니다</translation>
-    </message>
-    <message>
-        <source>%1: the chart could not be drawn</source>
-        <translation>%1: 차트를 그리지 못했습니다</translation>
-    </message>
-    <message>
-        <source>a plain transformer</source>
-        <translation>일반 트랜스포머</translation>
-    </message>
-    <message>
-        <source>model_type %1</source>
-        <translation>model_type %1</translation>
-    </message>
-    <message>
-        <source>one KV head for every query head in %1</source>
-        <translation>%1에서는 쿼리 헤드마다 KV 헤드 하나</translation>
-    </message>
-    <message>
-        <source>multi_query decides: one, or one for every query head</source>
-        <translation>multi_query가 결정: 하나, 또는 쿼리 헤드마다 하나</translation>
-    </message>
-    <message>
-        <source>multi_query_attention is off: one for every query head</source>
-        <translation>multi_query_attention이 꺼짐: 쿼리 헤드마다 하나</translation>
-    </message>
-    <message>
-        <source>the config has no attn_config to write it in</source>
-        <translation>설정에 이를 쓸 attn_config가 없음</translation>
-    </message>
-    <message>
-        <source>every layer is full in %1</source>
-        <translation>%1에서는 모든 레이어가 전체 어텐션</translation>
-    </message>
-    <message>
-        <source>all layers are alike in %1</source>
-        <translation>%1에서는 모든 레이어가 같음</translation>
-    </message>
-    <message>
-        <source>layers are named one by one in %1</source>
-        <translation>%1에서는 레이어를 하나씩 적음</translation>
-    </message>
-    <message>
-        <source>set a window first</source>
-        <translation>먼저 윈도를 정하세요</translation>
-    </message>
-    <message>
-        <source>the config names no layer that attends</source>
-        <translation>설정에 어텐션 레이어가 없음</translation>
-    </message>
-    <message>
-        <source>every layer attends in %1</source>
-        <translation>%1에서는 모든 레이어가 어텐션을 함</translation>
-    </message>
-    <message>
-        <source>which layers attend is listed in another way in %1; edit its file</source>
-        <translation>%1에서는 어텐션 레이어를 다른 방식으로 적음; 파일을 편집하세요</translation>
-    </message>
-    <message>
-        <source>the layers are counted from the pattern of %1</source>
-        <translation>레이어 수는 %1의 패턴에서 셈</translation>
-    </message>
-    <message>
-        <source>%1 names layers by number; edit the file</source>
-        <translation>%1은(는) 레이어를 번호로 적음; 파일을 편집하세요</translation>
-    </message>
-    <message>
-        <source>latent attention (MLA) keeps one latent for all heads</source>
-        <translation>잠재 어텐션(MLA)은 모든 헤드에 잠재 벡터 하나를 보관</translation>
-    </message>
-    <message>
-        <source>no layer of this model attends</source>
-        <translation>이 모델에는 어텐션 레이어가 없음</translation>
-    </message>
-    <message>
-        <source>compressed attention keeps one vector for all heads</source>
-        <translation>압축 어텐션은 모든 헤드에 벡터 하나를 보관</translation>
-    </message>
-    <message>
-        <source>every layer has KV heads of its own; edit the file</source>
-        <translation>레이어마다 KV 헤드가 따로 있음; 파일을 편집하세요</translation>
-    </message>
-    <message>
-        <source>it is written in the object attn; edit the file</source>
-        <translation>attn 객체에 적혀 있음; 파일을 편집하세요</translation>
-    </message>
-    <message>
-        <source>the latent rank takes its place in latent attention (MLA)</source>
-        <translation>잠재 어텐션(MLA)에서는 잠재 랭크가 이를 대신함</translation>
-    </message>
-    <message>
-        <source>it follows from hidden_size and the heads in %1</source>
-        <translation>%1에서는 hidden_size와 헤드 수에서 정해짐</translation>
-    </message>
-    <message>
-        <source>no layer has a window in %1</source>
-        <translation>%1에는 윈도가 있는 레이어가 없음</translation>
-    </message>
-    <message>
-        <source>no layer of this model has a window</source>
-        <translation>이 모델에는 윈도가 있는 레이어가 없음</translation>
-    </message>
-    <message>
-        <source>only latent attention (MLA) has one, and %1 has none</source>
-        <translation>잠재 어텐션(MLA)에만 있으며 %1에는 없음</translation>
-    </message>
-    <message>
-        <source>all layers are alike, or listed one by one, in %1</source>
-        <translation>%1에서는 모든 레이어가 같거나 하나씩 적혀 있음</translation>
     </message>
 </context>
 </TS>
