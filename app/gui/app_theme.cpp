@@ -7,6 +7,9 @@
 #include <QProxyStyle>
 #include <QStyleOption>
 
+#include <algorithm>
+#include <cmath>
+
 namespace kvcaliper::gui {
 
 namespace {
@@ -21,6 +24,10 @@ const Ground light = {QColor(244, 244, 246), QColor(255, 255, 255), QColor(247, 
 const Ground dark = {QColor(40, 40, 43),   QColor(30, 30, 32),    QColor(36, 36, 39),
                      QColor(54, 54, 58),   QColor(236, 236, 238), QColor(128, 128, 136),
                      QColor(53, 132, 196), QColor(255, 255, 255), QColor(110, 185, 240)};
+
+/// White on black, nothing muted; what is chosen is black on yellow.
+const Ground contrast = {Qt::black, Qt::black,  Qt::black, Qt::black, Qt::white,
+                         Qt::white, Qt::yellow, Qt::black, Qt::yellow};
 
 QPalette palette_of(const Ground& g) {
     QPalette palette(g.button, g.window);
@@ -41,26 +48,72 @@ QPalette palette_of(const Ground& g) {
     return palette;
 }
 
-/// Fusion outlines the check boxes of lists in a shade of the window: on a dark ground they vanish.
-class OutlinedChecks : public QProxyStyle {
+/// WCAG 2: relative luminance of a colour, 0 to 1.
+double luminance(const QColor& colour) {
+    const auto linear = [](double c) {
+        return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) +
+           0.0722 * linear(colour.blueF());
+}
+
+/// WCAG 2: 1 for equal colours, 21 for black on white.
+double contrast_ratio(const QColor& a, const QColor& b) {
+    const auto [low, high] = std::minmax({luminance(a), luminance(b)});
+    return (high + 0.05) / (low + 0.05);
+}
+
+/// Fusion outlines everything in shades of the window's colour: on a dark ground the check boxes of
+/// lists vanish, on a black one every field, button and handle.
+class Outlined : public QProxyStyle {
   public:
     void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                        const QWidget* widget) const override {
         QProxyStyle::drawPrimitive(element, option, painter, widget);
-        if (element == PE_IndicatorItemViewItemCheck) {
-            QColor line = option->palette.color(QPalette::Text);
-            line.setAlphaF(0.5F);
-            painter->setPen(line);
-            painter->setBrush(Qt::NoBrush);
-            painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
+        const bool check = element == PE_IndicatorItemViewItemCheck;
+        const bool edge = element == PE_Frame || element == PE_FrameLineEdit ||
+                          element == PE_PanelButtonCommand || element == PE_FrameMenu;
+        if (check || (edge && is_black_and_white(option->palette))) {
+            outline(option->rect, *option, painter, check ? 0.5F : 1.0F);
         }
+    }
+
+    void drawComplexControl(ComplexControl control, const QStyleOptionComplex* option,
+                            QPainter* painter, const QWidget* widget) const override {
+        QProxyStyle::drawComplexControl(control, option, painter, widget);
+        if (!is_black_and_white(option->palette)) {
+            return;
+        }
+        if (control == CC_ComboBox || control == CC_SpinBox) {
+            outline(option->rect, *option, painter, 1.0F);
+        } else if (control == CC_Slider || control == CC_ScrollBar) {
+            const auto handle = control == CC_Slider ? SC_SliderHandle : SC_ScrollBarSlider;
+            outline(subControlRect(control, option, handle, widget), *option, painter, 1.0F);
+        }
+    }
+
+  private:
+    static void outline(const QRect& rect, const QStyleOption& option, QPainter* painter,
+                        float strength) {
+        QColor line = option.palette.color(QPalette::Text);
+        line.setAlphaF(strength);
+        painter->save();
+        painter->setPen(line);
+        painter->setBrush(Qt::NoBrush);
+        painter->drawRect(rect.adjusted(0, 0, -1, -1));
+        painter->restore();
     }
 };
 
 } // namespace
 
 void use_style() {
-    QApplication::setStyle(new OutlinedChecks);
+    QApplication::setStyle(new Outlined);
+}
+
+bool is_black_and_white(const QPalette& palette) {
+    return contrast_ratio(palette.color(QPalette::Window), palette.color(QPalette::WindowText)) >=
+           20;
 }
 
 QString theme_name(AppTheme theme) {
@@ -69,14 +122,24 @@ QString theme_name(AppTheme theme) {
         return QStringLiteral("light");
     case AppTheme::dark:
         return QStringLiteral("dark");
+    case AppTheme::contrast:
+        return QStringLiteral("contrast");
     case AppTheme::system:
         return QStringLiteral("system");
     }
     return {};
 }
 
+QStringList theme_names() {
+    QStringList names;
+    for (const AppTheme theme : all_themes) {
+        names << theme_name(theme);
+    }
+    return names;
+}
+
 std::optional<AppTheme> theme_from(const QString& name) {
-    for (const AppTheme theme : {AppTheme::light, AppTheme::dark, AppTheme::system}) {
+    for (const AppTheme theme : all_themes) {
         if (theme_name(theme) == name) {
             return theme;
         }
@@ -91,6 +154,9 @@ void apply_theme(AppTheme theme) {
         return;
     case AppTheme::dark:
         QApplication::setPalette(palette_of(dark));
+        return;
+    case AppTheme::contrast:
+        QApplication::setPalette(palette_of(contrast));
         return;
     case AppTheme::system:
         QApplication::setPalette(QPalette());

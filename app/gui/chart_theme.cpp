@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/chart_theme.h"
 
+#include "app/gui/app_theme.h"
+
 #include <QPalette>
 
 namespace kvcaliper::gui {
@@ -55,7 +57,13 @@ ChartTheme dark_chart_theme() {
 ChartTheme chart_theme_for(const QPalette& palette) {
     const bool dark = palette.color(QPalette::Window).lightness() <
                       palette.color(QPalette::WindowText).lightness();
-    return dark ? dark_chart_theme() : light_chart_theme();
+    ChartTheme theme = dark ? dark_chart_theme() : light_chart_theme();
+    if (is_black_and_white(palette)) {
+        theme.ground = palette.color(QPalette::Base);
+        theme.text = theme.muted = palette.color(QPalette::Text);
+        theme.grid = QColor(128, 128, 128);
+    }
+    return theme;
 }
 
 } // namespace kvcaliper::gui

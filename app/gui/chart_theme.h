@@ -29,7 +29,8 @@ struct ChartTheme {
 
 ChartTheme light_chart_theme();
 ChartTheme dark_chart_theme();
-/// The one that suits a palette, by the lightness of its window colour.
+/// The one that suits a palette, by the lightness of its window colour. Where the palette is black
+/// and white, nothing in the chart is muted.
 ChartTheme chart_theme_for(const QPalette& palette);
 
 } // namespace kvcaliper::gui

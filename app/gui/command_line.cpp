@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/report.h"
 
+#include <QApplication>
 #include <QCommandLineParser>
 #include <QCoreApplication>
 #include <QPixmap>
@@ -43,7 +44,7 @@ void add_options(QCommandLineParser& parser) {
     add({QStringLiteral("screenshot")}, "write a picture of the window as .png and exit", "FILE");
     add({QStringLiteral("tab")},
         "page to show: compare (default), context, layers, budget, claims or verify", "TAB");
-    add({QStringLiteral("theme")}, "light, dark or system", "THEME");
+    add({QStringLiteral("theme")}, "light, dark, contrast or system", "THEME");
     add({QStringLiteral("language")}, "system (default of the window), en (default of files) or ko",
         "LANGUAGE");
     add({QStringLiteral("size")}, "size in pixels, as in 960x540", "WxH");
@@ -128,9 +129,7 @@ void read_looks(Options& options, const QCommandLineParser& parser) {
         options.tab = one_of(QStringLiteral("tab"), value("tab"), MainWindow::tabNames());
     }
     if (is_set("theme")) {
-        options.theme = theme_from(
-            one_of(QStringLiteral("theme"), value("theme"),
-                   {QStringLiteral("light"), QStringLiteral("dark"), QStringLiteral("system")}));
+        options.theme = theme_from(one_of(QStringLiteral("theme"), value("theme"), theme_names()));
     }
     if (is_set("language")) {
         options.language = one_of(QStringLiteral("language"), value("language"), language_names());
@@ -307,9 +306,8 @@ void run_headless(const Options& options) {
     StudySession session(study);
     start_study(session, options);
     require_answers(study);
-    const bool dark = options.theme == AppTheme::dark;
     const ChartData data = make_chart(study, options.kind);
-    throw_if(export_chart(data, dark ? dark_chart_theme() : light_chart_theme(),
+    throw_if(export_chart(data, chart_theme_for(QApplication::palette()),
                           options.size.value_or(export_size(data)), options.file));
 }
 

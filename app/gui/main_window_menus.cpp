@@ -88,6 +88,7 @@ void MainWindow::createViewMenu() {
         QSettings().value(QStringLiteral("theme"), QStringLiteral("system")).toString();
     const std::pair<AppTheme, QString> entries[] = {{AppTheme::light, tr("&Light")},
                                                     {AppTheme::dark, tr("&Dark")},
+                                                    {AppTheme::contrast, tr("High &contrast")},
                                                     {AppTheme::system, tr("&System")}};
     for (const auto& [theme, name] : entries) {
         QAction* action =

@@ -279,7 +279,7 @@
         <translation>컨텍스트에 따른 캐시</translation>
     </message>
     <message>
-        <source>; ◇ a window is full; dotted past a model&apos;s own maximum</source>
+        <source>; ◇ a window is full; dotted past a model's own maximum</source>
         <translation>; ◇ 윈도가 가득 참; 모델의 최대를 지나면 점선</translation>
     </message>
     <message>
@@ -295,7 +295,7 @@
         <translation>레이어마다 보관하는 것</translation>
     </message>
     <message>
-        <source>; height: bytes as a share of the model&apos;s largest layer</source>
+        <source>; height: bytes as a share of the model's largest layer</source>
         <translation>; 높이: 모델에서 가장 큰 레이어 대비 바이트</translation>
     </message>
     <message>
@@ -702,7 +702,7 @@ per token</source>
         <translation>모든 어텐션 레이어가 늘어난다고 센 값: 공개된 표 대부분이 싣는 수치</translation>
     </message>
     <message>
-        <source>What one more token adds at the model&apos;s maximum context</source>
+        <source>What one more token adds at the model's maximum context</source>
         <translation>모델의 최대 컨텍스트에서 토큰 하나가 더하는 양</translation>
     </message>
     <message>
@@ -718,7 +718,7 @@ per token</source>
         <translation>컨텍스트에서의 합계가 %1의 몇 배인지</translation>
     </message>
     <message>
-        <source>Layers that the model&apos;s config counts</source>
+        <source>Layers that the model's config counts</source>
         <translation>모델 설정이 세는 레이어 수</translation>
     </message>
     <message>
@@ -794,16 +794,16 @@ per token</source>
         <translation>레이어</translation>
     </message>
     <message>
-        <source>&lt;p style=&apos;margin:0&apos;&gt;&lt;b&gt;%1, layer %2: %3&lt;/b&gt;&lt;br&gt;decided by %4&lt;/p&gt;</source>
-        <translation>&lt;p style=&apos;margin:0&apos;&gt;&lt;b&gt;%1, 레이어 %2: %3&lt;/b&gt;&lt;br&gt;결정한 것: %4&lt;/p&gt;</translation>
+        <source>&lt;p style='margin:0'&gt;&lt;b&gt;%1, layer %2: %3&lt;/b&gt;&lt;br&gt;decided by %4&lt;/p&gt;</source>
+        <translation>&lt;p style='margin:0'&gt;&lt;b&gt;%1, 레이어 %2: %3&lt;/b&gt;&lt;br&gt;결정한 것: %4&lt;/p&gt;</translation>
     </message>
     <message>
-        <source>&lt;p style=&apos;margin:0&apos;&gt;reads the cache of layer %1&lt;/p&gt;</source>
-        <translation>&lt;p style=&apos;margin:0&apos;&gt;레이어 %1의 캐시를 읽음&lt;/p&gt;</translation>
+        <source>&lt;p style='margin:0'&gt;reads the cache of layer %1&lt;/p&gt;</source>
+        <translation>&lt;p style='margin:0'&gt;레이어 %1의 캐시를 읽음&lt;/p&gt;</translation>
     </message>
     <message>
-        <source>&lt;table cellspacing=&apos;0&apos; cellpadding=&apos;3&apos;&gt;&lt;tr&gt;&lt;th align=&apos;left&apos;&gt;component&lt;/th&gt;&lt;th align=&apos;left&apos;&gt;one unit&lt;/th&gt;&lt;th align=&apos;left&apos;&gt;units&lt;/th&gt;&lt;th align=&apos;left&apos;&gt;format&lt;/th&gt;&lt;th align=&apos;right&apos;&gt;bytes at %1&lt;/th&gt;&lt;/tr&gt;</source>
-        <translation>&lt;table cellspacing=&apos;0&apos; cellpadding=&apos;3&apos;&gt;&lt;tr&gt;&lt;th align=&apos;left&apos;&gt;구성 요소&lt;/th&gt;&lt;th align=&apos;left&apos;&gt;한 단위&lt;/th&gt;&lt;th align=&apos;left&apos;&gt;단위 수&lt;/th&gt;&lt;th align=&apos;left&apos;&gt;형식&lt;/th&gt;&lt;th align=&apos;right&apos;&gt;%1에서의 바이트&lt;/th&gt;&lt;/tr&gt;</translation>
+        <source>&lt;table cellspacing='0' cellpadding='3'&gt;&lt;tr&gt;&lt;th align='left'&gt;component&lt;/th&gt;&lt;th align='left'&gt;one unit&lt;/th&gt;&lt;th align='left'&gt;units&lt;/th&gt;&lt;th align='left'&gt;format&lt;/th&gt;&lt;th align='right'&gt;bytes at %1&lt;/th&gt;&lt;/tr&gt;</source>
+        <translation>&lt;table cellspacing='0' cellpadding='3'&gt;&lt;tr&gt;&lt;th align='left'&gt;구성 요소&lt;/th&gt;&lt;th align='left'&gt;한 단위&lt;/th&gt;&lt;th align='left'&gt;단위 수&lt;/th&gt;&lt;th align='left'&gt;형식&lt;/th&gt;&lt;th align='right'&gt;%1에서의 바이트&lt;/th&gt;&lt;/tr&gt;</translation>
     </message>
     <message>
         <source>Model whose layer is shown</source>
@@ -1135,6 +1135,10 @@ per token</source>
         <source>&lt;h3&gt;kvcaliper %1&lt;/h3&gt;&lt;p&gt;What a language model keeps in memory while it generates text, to the byte, and a measurement that agrees.&lt;/p&gt;&lt;p&gt;This window is free software under the GNU General Public License, version 3 or later. Calculation core, kernels, command line and model files: Apache License 2.0.&lt;/p&gt;&lt;p&gt;Built on Qt %2 (LGPL 3) and QCustomPlot 2.1 (GPL 3 or later).&lt;/p&gt;</source>
         <translation>&lt;h3&gt;kvcaliper %1&lt;/h3&gt;&lt;p&gt;언어 모델이 텍스트를 생성하는 동안 메모리에 보관하는 것을 바이트까지 계산하고, 그와 일치하는 측정으로 확인합니다.&lt;/p&gt;&lt;p&gt;이 창은 GNU 일반 공중 사용 허가서 3판 이상을 따르는 자유 소프트웨어입니다. 계산 코어, 커널, 명령줄, 모델 파일: Apache License 2.0.&lt;/p&gt;&lt;p&gt;Qt %2 (LGPL 3)와 QCustomPlot 2.1 (GPL 3 이상)로 만들었습니다.&lt;/p&gt;</translation>
     </message>
+    <message>
+        <source>High &amp;contrast</source>
+        <translation>고대비(&amp;C)</translation>
+    </message>
 </context>
 <context>
     <name>kvcaliper::gui::ModelEditor</name>
@@ -1231,7 +1235,7 @@ per token</source>
         <translation>선택한 모델이 없음</translation>
     </message>
     <message>
-        <source>Save the model&apos;s config</source>
+        <source>Save the model's config</source>
         <translation>모델의 설정 저장</translation>
     </message>
     <message>

@@ -48,8 +48,8 @@ TEST_F(Window, OpensWithTheStory) {
     EXPECT_EQ(child<QLabel>("badge")->text(), s("computed"));
 }
 
-TEST_F(Window, EveryPageIsDrawnInBothThemes) {
-    for (const AppTheme theme : {AppTheme::dark, AppTheme::light}) {
+TEST_F(Window, EveryPageIsDrawnInEveryTheme) {
+    for (const AppTheme theme : {AppTheme::dark, AppTheme::contrast, AppTheme::light}) {
         apply_theme(theme);
         for (const QString& tab : MainWindow::tabNames()) {
             EXPECT_TRUE(window.showTab(tab));
