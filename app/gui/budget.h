@@ -23,6 +23,16 @@ struct BudgetRow {
 
 /// The deployment a row's model makes on the study's device. Throws Error.
 Deployment deployment_of(const Study& study, const StudyRow& row);
+/// The options that are set for the study's engine, in the order of their names.
+std::vector<EngineSetting> engine_settings(const BudgetState& place);
+
+/// How many sequences of the study's context fit its device, or why that can not be told.
+struct SequencesAnswer {
+    std::optional<std::int64_t> most; ///< any_sequences and more stand for any number
+    QString problem;
+};
+SequencesAnswer sequences_answer(const Study& study, const StudyRow& row);
+
 std::vector<BudgetRow> budget_rows(const Study& study);
 
 /// Bars of weights and workspace (solid) and cache (hatched), with the device's usable memory as a

@@ -27,9 +27,7 @@ ScenarioPanel::ScenarioPanel(Study& study, QWidget* parent)
       filter_(new QSortFilterProxyModel(this)), search_(new QLineEdit(this)),
       list_(new QListView(this)), ticked_(new QLabel(this)),
       context_(new LogSlider(tr("Conte&xt, tokens"), most_context, this)),
-      sequences_(new LogSlider(tr("Se&quences"), most_sequences, this)),
-      k_format_(new FormatBox(study, FormatClass::k, this)),
-      v_format_(new FormatBox(study, FormatClass::v, this)) {
+      sequences_(new LogSlider(tr("Se&quences"), most_sequences, this)) {
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(makeModelPart(), 1);
     layout->addWidget(makeSettingsPart());
@@ -69,10 +67,6 @@ QWidget* ScenarioPanel::makeModelPart() {
 QWidget* ScenarioPanel::makeSettingsPart() {
     context_->setObjectName(QStringLiteral("context"));
     sequences_->setObjectName(QStringLiteral("sequences"));
-    k_format_->setObjectName(QStringLiteral("kFormat"));
-    v_format_->setObjectName(QStringLiteral("vFormat"));
-    k_format_->setAccessibleName(tr("K format"));
-    v_format_->setAccessibleName(tr("V format"));
     connect(context_, &LogSlider::edited, &study_,
             [this](qint64 value, Study::Merge merge) { study_.setContext(Tokens(value), merge); });
     connect(sequences_, &LogSlider::edited, &study_,
@@ -86,9 +80,29 @@ QWidget* ScenarioPanel::makeSettingsPart() {
     layout->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     layout->addRow(context_);
     layout->addRow(sequences_);
-    layout->addRow(tr("&K format"), k_format_);
-    layout->addRow(tr("&V format"), v_format_);
+    addFormats(*layout);
     return part;
+}
+
+void ScenarioPanel::addFormats(QFormLayout& layout) {
+    const struct {
+        FormatClass format_class;
+        const char* name;
+        QString label;
+        QString spoken;
+    } boxes[] = {
+        {FormatClass::k, "kFormat", tr("&K format"), tr("K format")},
+        {FormatClass::v, "vFormat", tr("&V format"), tr("V format")},
+        {FormatClass::index, "indexFormat", tr("&Index keys"), tr("Format of index keys")},
+        {FormatClass::conv, "convFormat", tr("Convolutio&n"), tr("Format of convolution history")},
+        {FormatClass::state, "stateFormat", tr("&States"), tr("Format of recurrent states")},
+    };
+    for (const auto& box : boxes) {
+        auto* format = new FormatBox(study_, box.format_class, this);
+        format->setObjectName(QLatin1String(box.name));
+        format->setAccessibleName(box.spoken);
+        layout.addRow(box.label, format);
+    }
 }
 
 void ScenarioPanel::refresh() {

@@ -7,6 +7,7 @@
 
 #include <QWidget>
 
+class QFormLayout;
 class QLabel;
 class QLineEdit;
 class QListView;
@@ -14,7 +15,6 @@ class QSortFilterProxyModel;
 
 namespace kvcaliper::gui {
 
-class FormatBox;
 class LogSlider;
 class ModelList;
 
@@ -31,6 +31,7 @@ class ScenarioPanel : public QWidget {
   private:
     QWidget* makeModelPart();
     QWidget* makeSettingsPart();
+    void addFormats(QFormLayout& layout);
     void refresh();
     void showTicked();
 
@@ -42,8 +43,6 @@ class ScenarioPanel : public QWidget {
     QLabel* ticked_;
     LogSlider* context_;
     LogSlider* sequences_;
-    FormatBox* k_format_;
-    FormatBox* v_format_;
 };
 
 } // namespace kvcaliper::gui

@@ -26,8 +26,27 @@ enum Field {
     k_field,
     v_field,
     budget_field,
-    config_field
+    config_field,
+    index_field,
+    conv_field,
+    state_field
 };
+
+Field field_of(FormatClass format_class) {
+    switch (format_class) {
+    case FormatClass::k:
+        return k_field;
+    case FormatClass::v:
+        return v_field;
+    case FormatClass::index:
+        return index_field;
+    case FormatClass::conv:
+        return conv_field;
+    case FormatClass::state:
+        return state_field;
+    }
+    return k_field;
+}
 
 auto tie_settings(const Settings& s) {
     return std::tie(s.context, s.sequences, s.k_format, s.v_format, s.index_format, s.conv_format,
@@ -138,16 +157,11 @@ void Study::setSequences(std::int64_t sequences, Merge merge) {
     edit(std::move(next), tr("Change sequences"), sequences_field, merge);
 }
 
-void Study::setKFormat(const QString& format) {
+void Study::setFormat(FormatClass format_class, const QString& format) {
     StudyState next = state_;
-    next.settings.k_format = utf8(format);
-    edit(std::move(next), tr("Change K format"), k_field, Merge::no);
-}
-
-void Study::setVFormat(const QString& format) {
-    StudyState next = state_;
-    next.settings.v_format = utf8(format);
-    edit(std::move(next), tr("Change V format"), v_field, Merge::no);
+    next.settings.*format_member(format_class) = utf8(format);
+    edit(std::move(next), tr("Change format of %1").arg(format_class_text(format_class)),
+         field_of(format_class), Merge::no);
 }
 
 void Study::setBudget(const BudgetState& budget) {
@@ -172,6 +186,30 @@ void Study::setTensor(std::int64_t ranks) {
     StudyState next = state_;
     next.budget.tensor = ranks;
     edit(std::move(next), tr("Change tensor ranks"), budget_field, Merge::no);
+}
+
+void Study::setParallel(const Parallelism& parallel) {
+    StudyState next = state_;
+    next.budget.tensor = parallel.tensor;
+    next.budget.pipeline = parallel.pipeline;
+    next.budget.context = parallel.context;
+    next.budget.data = parallel.data;
+    edit(std::move(next), tr("Change ranks"), budget_field, Merge::no);
+}
+
+void Study::setEngineOption(const QString& name, const QString& value) {
+    StudyState next = state_;
+    auto& options = next.budget.options[next.budget.engine];
+    if (value.isEmpty()) {
+        options.remove(name);
+    } else {
+        options.insert(name, value);
+    }
+    if (options.isEmpty()) { // nothing set is nothing said
+        next.budget.options.remove(next.budget.engine);
+    }
+    edit(std::move(next), value.isEmpty() ? tr("Reset %1").arg(name) : tr("Set %1").arg(name),
+         budget_field, Merge::no);
 }
 
 void Study::setWeights(const QString& id, const QString& written) {
@@ -338,17 +376,60 @@ void open_seed(Study& study) {
     study.reset(seed_state());
 }
 
-QString format_problem(const NumericFormat& format, FormatClass format_class,
-                       const std::vector<ModelPtr>& models) {
+std::string Settings::*format_member(FormatClass format_class) {
+    switch (format_class) {
+    case FormatClass::k:
+        return &Settings::k_format;
+    case FormatClass::v:
+        return &Settings::v_format;
+    case FormatClass::index:
+        return &Settings::index_format;
+    case FormatClass::conv:
+        return &Settings::conv_format;
+    case FormatClass::state:
+        return &Settings::state_format;
+    }
+    return nullptr;
+}
+
+QString format_class_text(FormatClass format_class) {
+    switch (format_class) {
+    case FormatClass::k:
+        return Study::tr("K");
+    case FormatClass::v:
+        return Study::tr("V");
+    case FormatClass::index:
+        return Study::tr("index keys");
+    case FormatClass::conv:
+        return Study::tr("convolution history");
+    case FormatClass::state:
+        return Study::tr("recurrent states");
+    }
+    return {};
+}
+
+std::vector<StoredPart> stored_parts(const std::vector<ModelPtr>& models,
+                                     FormatClass format_class) {
+    std::vector<StoredPart> parts;
     for (const ModelPtr& model : models) {
+        const ModelPlan& plan = model->plan;
+        const QString name = text(plan.display_name.empty() ? plan.name : plan.display_name);
         for (const ComponentGroup& group : group_components(model->spec)) {
-            const Component& component = group.component;
-            if (component.format_class == format_class && !storable(format, component.width)) {
-                const ModelPlan& plan = model->plan;
-                return Study::tr("%1: %2").arg(
-                    text(plan.display_name.empty() ? plan.name : plan.display_name),
-                    text(not_storable_reason(format, component.width)));
+            if (group.component.format_class == format_class) {
+                parts.push_back({name, group.component});
             }
+        }
+    }
+    return parts;
+}
+
+QString format_problem(const NumericFormat& format, const std::vector<StoredPart>& parts) {
+    const CacheFormats formats{&format, &format, &format, &format, &format};
+    for (const StoredPart& part : parts) {
+        const NumericFormat& stored = format_of(part.component, formats);
+        if (!storable(stored, part.component.width)) {
+            return Study::tr("%1: %2").arg(part.model,
+                                           text(not_storable_reason(stored, part.component.width)));
         }
     }
     return {};

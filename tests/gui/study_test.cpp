@@ -121,10 +121,10 @@ TEST(Study, FormatProblemNamesTheModel) {
     const QTemporaryDir folder;
     Study study;
     study.setModels({test::write(folder, "wide.json", test::width_80_config)});
-    const auto problem = format_problem(numeric_format("q8_0"), FormatClass::k, study.readModels());
+    const auto parts = stored_parts(study.readModels(), FormatClass::k);
+    const auto problem = format_problem(numeric_format("q8_0"), parts);
     EXPECT_TRUE(problem.startsWith(s("wide: ")) && problem.contains(s("80"))) << utf8(problem);
-    EXPECT_EQ(format_problem(numeric_format("bf16"), FormatClass::k, study.readModels()),
-              QString());
+    EXPECT_EQ(format_problem(numeric_format("bf16"), parts), QString());
 }
 
 TEST(Study, BadgesFollowVerificationAndFormats) {
