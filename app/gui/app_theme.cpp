@@ -41,13 +41,13 @@ QPalette palette_of(const Ground& g) {
     return palette;
 }
 
-/// Fusion outlines the check boxes of lists in a shade of the window: on a dark ground they vanish.
+/// Fusion outlines check boxes in a shade of the window: on a dark ground they vanish.
 class OutlinedChecks : public QProxyStyle {
   public:
     void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                        const QWidget* widget) const override {
         QProxyStyle::drawPrimitive(element, option, painter, widget);
-        if (element == PE_IndicatorItemViewItemCheck) {
+        if (element == PE_IndicatorItemViewItemCheck || element == PE_IndicatorCheckBox) {
             QColor line = option->palette.color(QPalette::Text);
             line.setAlphaF(0.5F);
             painter->setPen(line);

@@ -185,15 +185,19 @@ QString place_text(const Study& study) {
     } catch (const std::exception& exception) {
         device = text(exception.what());
     }
-    QString engine = place.engine;
-    for (const EngineSetting& option : engine_settings(place)) {
-        engine += QStringLiteral(", %1=%2").arg(text(option.name), text(option.value));
-    }
     const Parallelism parallel = place.parallel();
-    return parallel.is_one() ? tr("on %1, engine %2").arg(device, engine)
+    return parallel.is_one() ? tr("on %1, engine %2").arg(device, place.engine)
                              : tr("on %1 × %2, %3, engine %4")
                                    .arg(parallel.ranks())
-                                   .arg(device, text(to_string(parallel)), engine);
+                                   .arg(device, text(to_string(parallel)), place.engine);
+}
+
+QString options_text(const BudgetState& place) {
+    QString words;
+    for (const EngineSetting& option : engine_settings(place)) {
+        words += QStringLiteral(", %1=%2").arg(text(option.name), text(option.value));
+    }
+    return words;
 }
 
 ChartData budget_chart(const Study& study, const std::vector<BudgetRow>& rows) {
@@ -213,7 +217,8 @@ ChartData budget_chart(const Study& study, const std::vector<BudgetRow>& rows) {
             .arg(settings.sequences == 1 ? tr("1 sequence")
                                          : tr("%1 sequences").arg(integer_text(settings.sequences)),
                  integer_text(settings.context.count()), text(settings.k_format),
-                 text(settings.v_format), other_formats_text(settings));
+                 text(settings.v_format),
+                 other_formats_text(settings) + options_text(study.state().budget));
     data.description = data.title + QStringLiteral(", ") + data.subtitle + QStringLiteral("; ") +
                        parts.join(QStringLiteral("; "));
     data.legend = {{tr("weights and workspace"), {Ink::Group::series, -1, Hatch::none}},
@@ -227,8 +232,10 @@ QString budget_html(const Study& study, const BudgetRow& row) {
         return paragraph(row.error.toHtmlEscaped());
     }
     const StudyRow* model = study.row(row.id);
-    QString html = paragraph(QStringLiteral("<b>%1</b> %2").arg(row.name, place_text(study))) +
-                   terms_html(*row.budget);
+    QString html =
+        paragraph(QStringLiteral("<b>%1</b> %2")
+                      .arg(row.name, place_text(study) + options_text(study.state().budget))) +
+        terms_html(*row.budget);
     try {
         const Deployment deployment = deployment_of(study, *model);
         if (const auto equal = equal_types_on_metal(deployment)) {

@@ -42,6 +42,9 @@ ChartData budget_chart(const Study& study, const std::vector<BudgetRow>& rows);
 /// "on 2 × NVIDIA H100 SXM 80 GB, TP 2, engine vllm": where the numbers hold.
 QString place_text(const Study& study);
 
+/// ", block-size=32": the options that are set for the study's engine.
+QString options_text(const BudgetState& place);
+
 /// What one row says in words: verdict, what would make it fit, commands, notes.
 QString budget_html(const Study& study, const BudgetRow& row);
 

@@ -101,6 +101,7 @@ BudgetPage::BudgetPage(Study& study, QWidget* parent)
     split->addWidget(makeTablePart());
     split->setStretchFactor(0, 3);
     split->setStretchFactor(1, 3);
+    split->setSizes({330, 300}); // the chart of five models, whole
     split->setChildrenCollapsible(false);
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(makePlacePart());
@@ -141,7 +142,6 @@ void BudgetPage::addDevice(QBoxLayout& line) {
     addLabelled(line, tr("&Device"), device_);
     addLabelled(line, tr("En&gine"), engine_);
     line.addWidget(options_);
-    line.addStretch(1);
 }
 
 void BudgetPage::addRanks(QBoxLayout& line) {
@@ -177,7 +177,6 @@ void BudgetPage::addWeights(QBoxLayout& line) {
             [this] { study_.setWeights(study_.current(), weights_->text().trimmed()); });
     line.addWidget(weights_label_);
     line.addWidget(weights_);
-    line.addStretch(1);
 }
 
 QWidget* BudgetPage::makePlacePart() {
@@ -185,14 +184,14 @@ QWidget* BudgetPage::makePlacePart() {
     auto* part = new QWidget(this);
     auto* rows = new QVBoxLayout(part);
     rows->setContentsMargins(0, 0, 0, 0);
-    auto* first = new QHBoxLayout;
-    rows->addLayout(first);
-    addDevice(*first);
-    auto* second = new QHBoxLayout;
-    rows->addLayout(second);
-    addRanks(*second);
-    second->addSpacing(8);
-    addWeights(*second);
+    // Three short lines: one long one would hold the window open wider than a small screen is.
+    for (const auto add :
+         {&BudgetPage::addDevice, &BudgetPage::addRanks, &BudgetPage::addWeights}) {
+        auto* line = new QHBoxLayout;
+        rows->addLayout(line);
+        (this->*add)(*line);
+        line->addStretch(1);
+    }
     return part;
 }
 

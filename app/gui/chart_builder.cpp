@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/chart_builder.h"
 
+#include "app/gui/format_setting.h"
 #include "app/gui/text.h"
 #include "core/error.h"
 #include "core/report.h"

@@ -192,7 +192,8 @@ QString CompareModel::sequencesTip(const StudyRow& row) const {
         return tr("Can not be told: %1").arg(known.answer.problem);
     }
     return tr("sequences of %1 tokens %2")
-        .arg(integer_text(study_.settings().context.count()), place_text(study_));
+        .arg(integer_text(study_.settings().context.count()),
+             place_text(study_) + options_text(study_.state().budget));
 }
 
 QString CompareModel::markTip(const StudyRow& row) const {
@@ -229,6 +230,17 @@ QString CompareModel::delta(const StudyRow& row, int column) const {
     } catch (const Error&) { // a quotient past 64 bits is none that is read
         return {};
     }
+}
+
+/// A cell for those who do not see its bar, its dots or what stands over it.
+QVariant CompareModel::spoken(const StudyRow& row, int column) const {
+    if (column == Mark && row.estimate) {
+        return exact(row, column);
+    }
+    const QString shown = display(row, column).toString();
+    const QString distance = delta(row, column);
+    return distance.isEmpty() ? shown
+                              : tr("%1, %2 against %3").arg(shown, distance, baselineName());
 }
 
 QVariant CompareModel::bar(const StudyRow& row, int column) const {
@@ -358,6 +370,8 @@ QVariant CompareModel::data(const QModelIndex& index, int role) const {
         font.setBold(column == Name && row.id == study_.effectiveBaseline());
         return font;
     }
+    case Qt::AccessibleTextRole:
+        return spoken(row, column);
     case sort_role:
         return sortKey(row, column);
     case bar_role:

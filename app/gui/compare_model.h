@@ -72,6 +72,7 @@ class CompareModel : public QAbstractTableModel {
     std::optional<Ratio> number(const StudyRow& row, int column) const;
     QString delta(const StudyRow& row, int column) const;
     QVariant bar(const StudyRow& row, int column) const;
+    QVariant spoken(const StudyRow& row, int column) const;
     QString sequencesText(const StudyRow& row) const;
     QString sequencesTip(const StudyRow& row) const;
     QString markTip(const StudyRow& row) const;

@@ -24,18 +24,19 @@ QString CompareModel::title(int column) const {
 
 QString CompareModel::exactTitle(int column) const {
     const Settings& settings = study_.settings();
-    const QString names[] = {tr("Model"),
-                             tr("Attention"),
-                             tr("Uncapped (B/token)"),
-                             tr("Growth (B/token)"),
-                             tr("Constant (B/sequence)"),
-                             tr("Total at %1 tokens, %2 sequence(s) (B)")
-                                 .arg(settings.context.count())
-                                 .arg(settings.sequences),
-                             tr("Ratio to %1").arg(baselineName()),
-                             tr("Most sequences %1").arg(place_text(study_)),
-                             tr("Growth is"),
-                             tr("Layers")};
+    const QString names[] = {
+        tr("Model"),
+        tr("Attention"),
+        tr("Uncapped (B/token)"),
+        tr("Growth (B/token)"),
+        tr("Constant (B/sequence)"),
+        tr("Total at %1 tokens, %2 sequence(s) (B)")
+            .arg(settings.context.count())
+            .arg(settings.sequences),
+        tr("Ratio to %1").arg(baselineName()),
+        tr("Most sequences %1").arg(place_text(study_) + options_text(study_.state().budget)),
+        tr("Growth is"),
+        tr("Layers")};
     return names[column];
 }
 
@@ -49,7 +50,7 @@ QString CompareModel::titleTip(int column) const {
         tr("All sequences at the chosen context"),
         tr("Total at the context as a multiple of that of %1").arg(baselineName()),
         tr("As many sequences of the context as fit %1; chosen on the Budget page")
-            .arg(place_text(study_)),
+            .arg(place_text(study_) + options_text(study_.state().budget)),
         tr("Low, moderate or high, by what one more token adds"),
         tr("Layers that the model's config counts")};
     return tips[column];
@@ -72,7 +73,9 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
     case Qt::ToolTipRole:
         return titleTip(section);
     case Qt::TextAlignmentRole:
-        return QVariant(Qt::AlignVCenter | (isNumber(section) ? Qt::AlignRight : Qt::AlignLeft));
+        return QVariant(Qt::AlignVCenter | (section == Mark     ? Qt::AlignHCenter
+                                            : isNumber(section) ? Qt::AlignRight
+                                                                : Qt::AlignLeft));
     default:
         return {};
     }

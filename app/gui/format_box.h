@@ -3,6 +3,7 @@
 // disabled and say why; so is the box where no ticked model has such a component.
 #pragma once
 
+#include "app/gui/format_setting.h"
 #include "app/gui/study.h"
 
 #include <QComboBox>

@@ -5,12 +5,12 @@
 #include "app/gui/log_slider.h"
 #include "app/gui/model_list.h"
 #include "app/gui/table_text.h"
+#include "app/gui/words_filter.h"
 
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
-#include <QSortFilterProxyModel>
 #include <QVBoxLayout>
 
 namespace kvcaliper::gui {
@@ -24,7 +24,7 @@ constexpr std::int64_t most_sequences = 1024;
 
 ScenarioPanel::ScenarioPanel(Study& study, QWidget* parent)
     : QWidget(parent), study_(study), models_(new ModelList(study, this)),
-      filter_(new QSortFilterProxyModel(this)), search_(new QLineEdit(this)),
+      filter_(new WordsFilter(sort_role, this)), search_(new QLineEdit(this)),
       list_(new QListView(this)), ticked_(new QLabel(this)),
       context_(new LogSlider(tr("Conte&xt, tokens"), most_context, this)),
       sequences_(new LogSlider(tr("Se&quences"), most_sequences, this)) {
@@ -38,8 +38,6 @@ ScenarioPanel::ScenarioPanel(Study& study, QWidget* parent)
 
 QWidget* ScenarioPanel::makeModelPart() {
     filter_->setSourceModel(models_);
-    filter_->setFilterRole(sort_role);
-    filter_->setFilterCaseSensitivity(Qt::CaseInsensitive);
     search_->setObjectName(QStringLiteral("modelSearch"));
     search_->setPlaceholderText(tr("Search models"));
     search_->setAccessibleName(tr("Search models"));
@@ -50,8 +48,7 @@ QWidget* ScenarioPanel::makeModelPart() {
     list_->setModel(filter_);
     list_->setUniformItemSizes(true);
     list_->setMinimumHeight(120);
-    connect(search_, &QLineEdit::textChanged, filter_,
-            &QSortFilterProxyModel::setFilterFixedString);
+    connect(search_, &QLineEdit::textChanged, filter_, &WordsFilter::setWords);
     auto* part = new QWidget(this);
     auto* label = new QLabel(tr("&Models"), part);
     label->setBuddy(search_);

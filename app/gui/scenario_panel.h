@@ -11,12 +11,12 @@ class QFormLayout;
 class QLabel;
 class QLineEdit;
 class QListView;
-class QSortFilterProxyModel;
 
 namespace kvcaliper::gui {
 
 class LogSlider;
 class ModelList;
+class WordsFilter;
 
 class ScenarioPanel : public QWidget {
     Q_OBJECT
@@ -37,7 +37,7 @@ class ScenarioPanel : public QWidget {
 
     Study& study_;
     ModelList* models_;
-    QSortFilterProxyModel* filter_;
+    WordsFilter* filter_;
     QLineEdit* search_;
     QListView* list_;
     QLabel* ticked_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/study.h"
 
+#include "app/gui/format_setting.h"
 #include "app/gui/text.h"
 #include "core/catalog.h"
 #include "core/error.h"
@@ -357,8 +358,7 @@ Badge Study::badge(const QString& id) const {
     if (known == nullptr) {
         return Badge::computed;
     }
-    const Settings& then = known->settings;
-    if (then.k_format != settings().k_format || then.v_format != settings().v_format) {
+    if (!same_formats(known->settings, settings())) {
         return Badge::stale;
     }
     return known->equal ? Badge::measured : Badge::refuted;
@@ -374,65 +374,6 @@ StudyState seed_state() {
 
 void open_seed(Study& study) {
     study.reset(seed_state());
-}
-
-std::string Settings::*format_member(FormatClass format_class) {
-    switch (format_class) {
-    case FormatClass::k:
-        return &Settings::k_format;
-    case FormatClass::v:
-        return &Settings::v_format;
-    case FormatClass::index:
-        return &Settings::index_format;
-    case FormatClass::conv:
-        return &Settings::conv_format;
-    case FormatClass::state:
-        return &Settings::state_format;
-    }
-    return nullptr;
-}
-
-QString format_class_text(FormatClass format_class) {
-    switch (format_class) {
-    case FormatClass::k:
-        return Study::tr("K");
-    case FormatClass::v:
-        return Study::tr("V");
-    case FormatClass::index:
-        return Study::tr("index keys");
-    case FormatClass::conv:
-        return Study::tr("convolution history");
-    case FormatClass::state:
-        return Study::tr("recurrent states");
-    }
-    return {};
-}
-
-std::vector<StoredPart> stored_parts(const std::vector<ModelPtr>& models,
-                                     FormatClass format_class) {
-    std::vector<StoredPart> parts;
-    for (const ModelPtr& model : models) {
-        const ModelPlan& plan = model->plan;
-        const QString name = text(plan.display_name.empty() ? plan.name : plan.display_name);
-        for (const ComponentGroup& group : group_components(model->spec)) {
-            if (group.component.format_class == format_class) {
-                parts.push_back({name, group.component});
-            }
-        }
-    }
-    return parts;
-}
-
-QString format_problem(const NumericFormat& format, const std::vector<StoredPart>& parts) {
-    const CacheFormats formats{&format, &format, &format, &format, &format};
-    for (const StoredPart& part : parts) {
-        const NumericFormat& stored = format_of(part.component, formats);
-        if (!storable(stored, part.component.width)) {
-            return Study::tr("%1: %2").arg(part.model,
-                                           text(not_storable_reason(stored, part.component.width)));
-        }
-    }
-    return {};
 }
 
 } // namespace kvcaliper::gui

@@ -157,21 +157,4 @@ StudyState seed_state();
 /// Ticks the models of the opening comparison, as the start of a study and not as an edit of it.
 void open_seed(Study& study);
 
-/// Where settings keep the format of a class of components: "auto", "q8_0", …
-std::string Settings::*format_member(FormatClass format_class);
-
-/// "index key", "convolution", …: what a format is the format of.
-QString format_class_text(FormatClass format_class);
-
-/// Components of one format class in one of several models.
-struct StoredPart {
-    QString model; ///< its name
-    Component component;
-};
-/// Those of all models, equal ones of a model once; none where no model keeps such a thing.
-std::vector<StoredPart> stored_parts(const std::vector<ModelPtr>& models, FormatClass format_class);
-
-/// Why one of the parts can not be stored in that format, or empty when all can.
-QString format_problem(const NumericFormat& format, const std::vector<StoredPart>& parts);
-
 } // namespace kvcaliper::gui

@@ -187,7 +187,7 @@ TEST_F(BudgetChoices, AnEngineOptionIsTypedAsOnTheCommandLine) {
     EXPECT_EQ(options().value(s("block-size")), s("32"));
     EXPECT_EQ(message(), QString());
     EXPECT_EQ(cell(4, exact_role).toLongLong(), 257LL * 32 * 131'072);
-    EXPECT_TRUE(window.budgetPage().chart()->data().title.contains(s("vllm, block-size=32")));
+    EXPECT_TRUE(window.budgetPage().chart()->data().subtitle.contains(s(", block-size=32")));
     EXPECT_TRUE(child<QToolButton>("showOptions")->text().contains(s("1 set")));
     undoAll();
     EXPECT_EQ(state().budget.engine, start.budget.engine);

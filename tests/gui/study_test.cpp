@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/study.h"
 
+#include "app/gui/format_setting.h"
 #include "app/gui/text.h"
 #include "tests/gui/helpers.h"
 
@@ -137,6 +138,8 @@ TEST(Study, BadgesFollowVerificationAndFormats) {
     EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::stale);
     study.setVerification(s("gpt2-xl"), {false, {}, study.settings()});
     EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::refuted);
+    study.setFormat(FormatClass::state, s("bf16"));
+    EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::stale);
 }
 
 } // namespace
