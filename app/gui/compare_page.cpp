@@ -112,7 +112,8 @@ void ComparePage::buildFilter() {
             view_->setFocus();
         });
     }
-    connect(model_, &CompareModel::sequencesKnown, this, &ComparePage::fitColumns);
+    connect(model_, &CompareModel::sequencesKnown, this,
+            [this] { fitColumn(CompareModel::Sequences); });
 }
 
 void ComparePage::focusFilter() {
@@ -136,15 +137,18 @@ const QAbstractItemModel& ComparePage::table() const {
 }
 
 /// The header's own size hint leaves room for an arrow beside every line; this one is tighter.
-void ComparePage::fitColumns() {
+void ComparePage::fitColumn(int column) {
     const QAbstractItemView& cells = *view_;
-    const QFontMetrics metrics = view_->fontMetrics();
+    const QString title = sorted_->headerData(column, Qt::Horizontal).toString();
+    const int words = view_->fontMetrics().size(0, title).width() + 24;
+    // A reason in place of an answer is long: its cell is cut and its tool tip has it all.
+    const int width = std::min(cells.sizeHintForColumn(column) + 6, widest_column);
+    view_->setColumnWidth(column, std::max(width, words));
+}
+
+void ComparePage::fitColumns() {
     for (int column = 0; column < sorted_->columnCount(); ++column) {
-        const QString title = sorted_->headerData(column, Qt::Horizontal).toString();
-        const int words = metrics.size(0, title).width() + 24;
-        // A reason in place of an answer is long: its cell is cut and its tool tip has it all.
-        const int width = std::min(cells.sizeHintForColumn(column) + 6, widest_column);
-        view_->setColumnWidth(column, std::max(width, words));
+        fitColumn(column);
     }
 }
 

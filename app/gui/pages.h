@@ -65,6 +65,7 @@ class ComparePage : public LazyPage {
     void buildTable();
     QWidget* makeTablePart();
     void buildFilter();
+    void fitColumn(int column);
     void fitColumns();
     void countRows();
     void refresh() override;

@@ -23,6 +23,7 @@
 #include <QStatusBar>
 #include <QTableView>
 #include <QTest>
+#include <QTextBrowser>
 #include <QToolButton>
 #include <QUndoStack>
 
@@ -189,6 +190,9 @@ TEST_F(BudgetChoices, AnEngineOptionIsTypedAsOnTheCommandLine) {
     EXPECT_EQ(cell(4, exact_role).toLongLong(), 257LL * 32 * 131'072);
     EXPECT_TRUE(window.budgetPage().chart()->data().subtitle.contains(s(", block-size=32")));
     EXPECT_TRUE(child<QToolButton>("showOptions")->text().contains(s("1 set")));
+    const QString detail = child<QTextBrowser>("budgetDetail")->toPlainText();
+    EXPECT_TRUE(detail.contains(s("vllm serve MODEL")) && detail.contains(s("--block-size 32")))
+        << utf8(detail);
     undoAll();
     EXPECT_EQ(state().budget.engine, start.budget.engine);
     EXPECT_TRUE(state().budget.options.isEmpty());
