@@ -60,6 +60,36 @@ std::string share_option(std::string_view name, const Deployment& deployment) {
                : "";
 }
 
+std::string option_value(const Settings& settings, std::string_view name) {
+    return resolved_options(settings).find(name)->second;
+}
+
+/// The engine's options that are not at their defaults, under its own flags; `apart` are those that
+/// are written in another way.
+std::string changed_options(const Settings& settings,
+                            std::initializer_list<std::string_view> apart = {}) {
+    std::string text;
+    for (const EngineOption& option : find_engine(settings.engine).options) {
+        const std::string value = option_value(settings, option.name);
+        if (value == option.by_default ||
+            std::find(apart.begin(), apart.end(), option.name) != apart.end()) {
+            continue;
+        }
+        const std::string name = "--" + std::string(option.name);
+        text += option.values == "on|off" ? " " + name : word_option(name, value);
+    }
+    return text;
+}
+
+/// Draft tokens are told in a document of their own (vLLM, features/speculative_decoding/mtp).
+std::string vllm_drafts(const Settings& settings) {
+    const std::string tokens = option_value(settings, "num-speculative-tokens");
+    return tokens == "none" ? ""
+                            : " --speculative-config '{\"method\": \"mtp\", "
+                              "\"num_speculative_tokens\": " +
+                                  tokens + "}'";
+}
+
 std::string vllm_command(const Deployment& deployment, const std::string& k, const std::string&) {
     const Settings& settings = deployment.settings;
     return "vllm serve MODEL" + option("--max-model-len", settings.context.count()) +
@@ -67,9 +97,11 @@ std::string vllm_command(const Deployment& deployment, const std::string& k, con
            option_unless_one("--tensor-parallel-size", settings.parallel.tensor) +
            option_unless_one("--pipeline-parallel-size", settings.parallel.pipeline) +
            option_unless_one("--data-parallel-size", settings.parallel.data) +
-           option_unless_one("--decode-context-parallel-size", settings.parallel.context) +
+           option_unless_one("--decode-context-parallel-size", context_ranks(settings)) +
            word_option("--kv-cache-dtype", k) +
-           share_option("--gpu-memory-utilization", deployment);
+           share_option("--gpu-memory-utilization", deployment) +
+           changed_options(settings, {"num-speculative-tokens", "decode-context-parallel-size"}) +
+           vllm_drafts(settings);
 }
 
 std::string sglang_command(const Deployment& deployment, const std::string& k, const std::string&) {
@@ -80,30 +112,41 @@ std::string sglang_command(const Deployment& deployment, const std::string& k, c
            option_unless_one("--tp-size", settings.parallel.tensor) +
            option_unless_one("--pp-size", settings.parallel.pipeline) +
            option_unless_one("--dp-size", settings.parallel.data) +
-           word_option("--kv-cache-dtype", k) + share_option("--mem-fraction-static", deployment);
+           word_option("--kv-cache-dtype", k) + share_option("--mem-fraction-static", deployment) +
+           changed_options(settings);
 }
 
-/// Without --kv-unified every slot gets its part of -c.
+/// Without --kv-unified every slot gets its part of -c, also one that no sequence is in.
 std::string llama_command(const Deployment& deployment, const std::string& k,
                           const std::string& v) {
     const Settings& settings = deployment.settings;
+    const std::string set = option_value(settings, "parallel");
+    const std::int64_t slots = set == "auto" ? settings.sequences : std::stoll(set);
+    const bool unified = option_value(settings, "kv-unified") == "on";
     return "llama-server -m MODEL.gguf -ngl all" +
-           option("-c", checked_multiply(settings.context.count(), settings.sequences)) +
-           option("--parallel", settings.sequences) + word_option("-ctk", k) +
-           word_option("-ctv", v) + " -fa on";
+           option("-c", checked_multiply(settings.context.count(),
+                                         unified ? settings.sequences : slots)) +
+           option("--parallel", slots) + word_option("-ctk", k) + word_option("-ctv", v) +
+           (option_value(settings, "flash-attn") == "off" ? " -fa off" : " -fa on") +
+           changed_options(settings, {"parallel", "flash-attn"});
 }
 
 std::string tensorrt_command(const Deployment& deployment, const std::string& k,
                              const std::string&) {
     const Settings& settings = deployment.settings;
+    const std::string block = option_value(settings, "tokens-per-block");
+    std::string entries = k.empty() ? "" : "dtype: " + k;
+    if (block != "32") {
+        entries += (entries.empty() ? "" : ", ") + ("tokens_per_block: " + block);
+    }
     const std::string file =
-        k.empty() ? "" : "printf 'kv_cache_config: {dtype: " + k + "}\\n' > kv.yaml; ";
+        entries.empty() ? "" : "printf 'kv_cache_config: {" + entries + "}\\n' > kv.yaml; ";
     return file + "trtllm-serve MODEL" + option("--max_seq_len", settings.context.count()) +
            option("--max_batch_size", settings.sequences) +
            option_unless_one("--tp_size", settings.parallel.tensor) +
            option_unless_one("--pp_size", settings.parallel.pipeline) +
            share_option("--kv_cache_free_gpu_memory_fraction", deployment) +
-           (k.empty() ? "" : " --extra_llm_api_options kv.yaml");
+           (file.empty() ? "" : " --extra_llm_api_options kv.yaml");
 }
 
 constexpr std::array dialects{

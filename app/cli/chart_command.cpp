@@ -41,11 +41,20 @@ std::vector<std::string> chart_arguments(const Options& options) {
     add("-n", options.sequences_given ? std::to_string(settings.sequences) : "", "");
     add("--k", settings.k_format, "auto");
     add("--v", settings.v_format, "auto");
+    add("--index", settings.index_format, "auto");
+    add("--conv", settings.conv_format, "auto");
+    add("--state", settings.state_format, "auto");
     add("--size", options.chart_size, "");
     if (options.chart_kind == "budget") {
         add("--gpu", options.fit.gpu, "");
         add("--engine", settings.engine, "ideal");
         add("--tp", std::to_string(settings.parallel.tensor), "1");
+        add("--pp", std::to_string(settings.parallel.pipeline), "1");
+        add("--cp", std::to_string(settings.parallel.context), "1");
+        add("--dp", std::to_string(settings.parallel.data), "1");
+        for (const EngineSetting& option : settings.engine_options) {
+            add("--engine-opt", option.name + "=" + option.value, "");
+        }
         add("--weights", options.fit.weights, "auto");
     }
     arguments.push_back("--");

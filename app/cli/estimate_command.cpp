@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "core/catalog.h"
 #include "core/error.h"
+#include "core/growth_mark.h"
 
 #include <algorithm>
 #include <ostream>
@@ -353,6 +354,7 @@ Table comparison_table(const Comparison& comparison, TableStyle style) {
         table.columns.push_back({reserved ? "reserved/rank" : "per rank", true});
     }
     table.columns.push_back({"ratio", true});
+    table.columns.push_back({"mark"});
     for (std::size_t i = 0; i < comparison.models.size(); ++i) {
         const Estimate& one = comparison.models[i];
         const auto ratio = comparison.ratio(i);
@@ -368,6 +370,7 @@ Table comparison_table(const Comparison& comparison, TableStyle style) {
             row.push_back(cell((reserved ? *rank.reserved : rank.required).value()));
         }
         row.push_back(ratio ? format_decimal(*ratio, 4) : "-");
+        row.emplace_back(to_string(growth_mark(one.growth.value())));
         table.rows.push_back(std::move(row));
     }
     return table;
@@ -379,6 +382,7 @@ JsonValue comparison_json(const Comparison& comparison) {
         JsonValue json = estimate_json(comparison.models[i], false);
         const auto ratio = comparison.ratio(i);
         json.set("ratio_to_baseline", ratio ? JsonValue(ratio->to_string()) : JsonValue());
+        json.set("growth_mark", to_string(growth_mark(comparison.models[i].growth.value())));
         models.push_back(std::move(json));
     }
     JsonValue json;

@@ -63,14 +63,15 @@ double contrast_ratio(const QColor& a, const QColor& b) {
     return (high + 0.05) / (low + 0.05);
 }
 
-/// Fusion outlines everything in shades of the window's colour: on a dark ground the check boxes of
+/// Fusion outlines everything in shades of the window's colour: on a dark ground check boxes
 /// lists vanish, on a black one every field, button and handle.
 class Outlined : public QProxyStyle {
   public:
     void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                        const QWidget* widget) const override {
         QProxyStyle::drawPrimitive(element, option, painter, widget);
-        const bool check = element == PE_IndicatorItemViewItemCheck;
+        const bool check =
+            element == PE_IndicatorItemViewItemCheck || element == PE_IndicatorCheckBox;
         const bool edge = element == PE_Frame || element == PE_FrameLineEdit ||
                           element == PE_PanelButtonCommand || element == PE_FrameMenu;
         if (check || (edge && is_black_and_white(option->palette))) {

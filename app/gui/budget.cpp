@@ -140,12 +140,33 @@ Deployment deployment_of(const Study& study, const StudyRow& row) {
     deployment.model = row.model;
     deployment.settings = study.settings();
     deployment.settings.engine = utf8(place.engine);
-    deployment.settings.parallel.tensor = place.tensor;
+    deployment.settings.parallel = place.parallel();
+    deployment.settings.engine_options = engine_settings(place);
     deployment.device = find_device(utf8(place.device));
     const QString weights = place.weights.value(row.id);
     deployment.weights =
         weights_of(*row.model, weights.isEmpty() ? std::string("auto") : utf8(weights));
     return deployment;
+}
+
+std::vector<EngineSetting> engine_settings(const BudgetState& place) {
+    std::vector<EngineSetting> settings;
+    const auto options = place.options.value(place.engine);
+    for (auto option = options.begin(); option != options.end(); ++option) {
+        settings.push_back({utf8(option.key()), utf8(option.value())});
+    }
+    return settings;
+}
+
+SequencesAnswer sequences_answer(const Study& study, const StudyRow& row) {
+    if (!row.model) {
+        return {std::nullopt, row.error};
+    }
+    try {
+        return {most_sequences(deployment_of(study, row)), {}};
+    } catch (const std::exception& exception) {
+        return {std::nullopt, text(exception.what())};
+    }
 }
 
 std::vector<BudgetRow> budget_rows(const Study& study) {
@@ -164,9 +185,19 @@ QString place_text(const Study& study) {
     } catch (const std::exception& exception) {
         device = text(exception.what());
     }
-    return place.tensor == 1
-               ? tr("on %1, engine %2").arg(device, place.engine)
-               : tr("on %1 × %2, TP %1, engine %3").arg(place.tensor).arg(device, place.engine);
+    const Parallelism parallel = place.parallel();
+    return parallel.is_one() ? tr("on %1, engine %2").arg(device, place.engine)
+                             : tr("on %1 × %2, %3, engine %4")
+                                   .arg(parallel.ranks())
+                                   .arg(device, text(to_string(parallel)), place.engine);
+}
+
+QString options_text(const BudgetState& place) {
+    QString words;
+    for (const EngineSetting& option : engine_settings(place)) {
+        words += QStringLiteral(", %1=%2").arg(text(option.name), text(option.value));
+    }
+    return words;
 }
 
 ChartData budget_chart(const Study& study, const std::vector<BudgetRow>& rows) {
@@ -182,11 +213,12 @@ ChartData budget_chart(const Study& study, const std::vector<BudgetRow>& rows) {
     data.title = tr("What fits %1").arg(place_text(study));
     const Settings& settings = study.settings();
     data.subtitle =
-        tr("%1 of %2 tokens, K %3, V %4")
+        tr("%1 of %2 tokens, K %3, V %4%5")
             .arg(settings.sequences == 1 ? tr("1 sequence")
                                          : tr("%1 sequences").arg(integer_text(settings.sequences)),
                  integer_text(settings.context.count()), text(settings.k_format),
-                 text(settings.v_format));
+                 text(settings.v_format),
+                 other_formats_text(settings) + options_text(study.state().budget));
     data.description = data.title + QStringLiteral(", ") + data.subtitle + QStringLiteral("; ") +
                        parts.join(QStringLiteral("; "));
     data.legend = {{tr("weights and workspace"), {Ink::Group::series, -1, Hatch::none}},
@@ -200,8 +232,10 @@ QString budget_html(const Study& study, const BudgetRow& row) {
         return paragraph(row.error.toHtmlEscaped());
     }
     const StudyRow* model = study.row(row.id);
-    QString html = paragraph(QStringLiteral("<b>%1</b> %2").arg(row.name, place_text(study))) +
-                   terms_html(*row.budget);
+    QString html =
+        paragraph(QStringLiteral("<b>%1</b> %2")
+                      .arg(row.name, place_text(study) + options_text(study.state().budget))) +
+        terms_html(*row.budget);
     try {
         const Deployment deployment = deployment_of(study, *model);
         if (const auto equal = equal_types_on_metal(deployment)) {

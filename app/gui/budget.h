@@ -23,6 +23,16 @@ struct BudgetRow {
 
 /// The deployment a row's model makes on the study's device. Throws Error.
 Deployment deployment_of(const Study& study, const StudyRow& row);
+/// The options that are set for the study's engine, in the order of their names.
+std::vector<EngineSetting> engine_settings(const BudgetState& place);
+
+/// How many sequences of the study's context fit its device, or why that can not be told.
+struct SequencesAnswer {
+    std::optional<std::int64_t> most; ///< any_sequences and more stand for any number
+    QString problem;
+};
+SequencesAnswer sequences_answer(const Study& study, const StudyRow& row);
+
 std::vector<BudgetRow> budget_rows(const Study& study);
 
 /// Bars of weights and workspace (solid) and cache (hatched), with the device's usable memory as a
@@ -31,6 +41,9 @@ ChartData budget_chart(const Study& study, const std::vector<BudgetRow>& rows);
 
 /// "on 2 × NVIDIA H100 SXM 80 GB, TP 2, engine vllm": where the numbers hold.
 QString place_text(const Study& study);
+
+/// ", block-size=32": the options that are set for the study's engine.
+QString options_text(const BudgetState& place);
 
 /// What one row says in words: verdict, what would make it fit, commands, notes.
 QString budget_html(const Study& study, const BudgetRow& row);

@@ -2,10 +2,12 @@
 #include "app/gui/budget_page.h"
 
 #include "app/gui/chart_view.h"
+#include "app/gui/engine_options_panel.h"
 #include "app/gui/table_text.h"
 #include "app/gui/text.h"
 #include "app/gui/text_table.h"
 #include "core/engines/engine.h"
+#include "core/error.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -15,9 +17,11 @@
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSortFilterProxyModel>
+#include <QSpinBox>
 #include <QSplitter>
 #include <QTableView>
 #include <QTextBrowser>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -78,9 +82,11 @@ TextRow table_row(const BudgetRow& row) {
 } // namespace
 
 BudgetPage::BudgetPage(Study& study, QWidget* parent)
-    : LazyPage(study, parent), device_(new QComboBox(this)), engine_(new QComboBox(this)),
-      tensor_(new QComboBox(this)), weights_label_(new QLabel(this)), weights_(new QLineEdit(this)),
-      chart_(new ChartView(this)),
+    : LazyPage(study, parent), device_(new QComboBox(this)),
+      engine_(new QComboBox(this)), ranks_{new QSpinBox(this), new QSpinBox(this),
+                                           new QSpinBox(this), new QSpinBox(this)},
+      options_(new QToolButton(this)), options_panel_(new EngineOptionsPanel(study, this)),
+      weights_label_(new QLabel(this)), weights_(new QLineEdit(this)), chart_(new ChartView(this)),
       rows_(new TextTable({tr("Model"), tr("Verdict"), tr("Weights"), tr("Workspace"), tr("Cache"),
                            tr("Headroom"), tr("Most sequences"), tr("Longest context")},
                           this)),
@@ -95,9 +101,11 @@ BudgetPage::BudgetPage(Study& study, QWidget* parent)
     split->addWidget(makeTablePart());
     split->setStretchFactor(0, 3);
     split->setStretchFactor(1, 3);
+    split->setSizes({330, 300}); // the chart of five models, whole
     split->setChildrenCollapsible(false);
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(makePlacePart());
+    layout->addWidget(options_panel_);
     layout->addWidget(split, 1);
     follow_bars(*chart_, study_);
     connect(&study_, &Study::currentChanged, this, [this] {
@@ -106,52 +114,90 @@ BudgetPage::BudgetPage(Study& study, QWidget* parent)
     });
 }
 
-QWidget* BudgetPage::makePlacePart() {
-    fillChoices();
+void BudgetPage::addLabelled(QBoxLayout& line, const QString& words, QWidget* field) {
+    auto* label = new QLabel(words, this);
+    label->setBuddy(field);
+    line.addWidget(label);
+    line.addWidget(field);
+}
+
+void BudgetPage::addDevice(QBoxLayout& line) {
     device_->setObjectName(QStringLiteral("device"));
     device_->setAccessibleName(tr("Device"));
+    device_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    device_->setMinimumContentsLength(16);
     engine_->setObjectName(QStringLiteral("engine"));
     engine_->setAccessibleName(tr("Engine"));
-    tensor_->setObjectName(QStringLiteral("tensor"));
-    tensor_->setAccessibleName(tr("Tensor ranks"));
+    options_->setObjectName(QStringLiteral("showOptions"));
+    options_->setCheckable(true);
+    options_->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    options_panel_->hide();
+    connect(options_panel_, &EngineOptionsPanel::changed, this, &BudgetPage::showOptions);
+    showOptions();
+    connect(device_, &QComboBox::activated, this,
+            [this] { study_.setDevice(device_->currentData().toString()); });
+    connect(engine_, &QComboBox::activated, this,
+            [this] { study_.setEngine(engine_->currentData().toString()); });
+    connect(options_, &QToolButton::toggled, options_panel_, &QWidget::setVisible);
+    addLabelled(line, tr("&Device"), device_);
+    addLabelled(line, tr("En&gine"), engine_);
+    line.addWidget(options_);
+}
+
+void BudgetPage::addRanks(QBoxLayout& line) {
+    const struct {
+        const char* name;
+        QString label;
+        QString spoken;
+    } ways[] = {{"tensor", tr("&TP"), tr("Tensor ranks: they divide the heads")},
+                {"pipeline", tr("&PP"), tr("Pipeline stages: they divide the layers")},
+                {"contextRanks", tr("CP"), tr("Context ranks: they divide the tokens")},
+                {"dataRanks", tr("DP"), tr("Data ranks: they divide the sequences")}};
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+        QSpinBox& box = *ranks_[i];
+        box.setObjectName(QLatin1String(ways[i].name));
+        box.setAccessibleName(ways[i].spoken);
+        box.setRange(1, 1 << 20);
+        box.setFixedWidth(box.fontMetrics().horizontalAdvance(QStringLiteral("0000")) + 36);
+        box.setKeyboardTracking(false);
+        connect(&box, &QSpinBox::valueChanged, this, &BudgetPage::onRanks);
+        addLabelled(line, ways[i].label, &box);
+    }
+}
+
+void BudgetPage::addWeights(QBoxLayout& line) {
     weights_->setObjectName(QStringLiteral("weights"));
+    weights_->setAccessibleName(tr("Weights of the chosen model"));
     weights_->setPlaceholderText(tr("auto, or 16 GB"));
     weights_->setMinimumWidth(
         weights_->fontMetrics().horizontalAdvance(weights_->placeholderText()) + 24);
     weights_->setMaximumWidth(140);
     weights_label_->setBuddy(weights_);
-    connect(device_, &QComboBox::activated, this,
-            [this] { study_.setDevice(device_->currentData().toString()); });
-    connect(engine_, &QComboBox::activated, this,
-            [this] { study_.setEngine(engine_->currentData().toString()); });
-    connect(tensor_, &QComboBox::activated, this,
-            [this] { study_.setTensor(tensor_->currentData().toInt()); });
     connect(weights_, &QLineEdit::editingFinished, this,
             [this] { study_.setWeights(study_.current(), weights_->text().trimmed()); });
-    weights_->setAccessibleName(tr("Weights of the chosen model"));
+    line.addWidget(weights_label_);
+    line.addWidget(weights_);
+}
+
+QWidget* BudgetPage::makePlacePart() {
+    fillChoices();
     auto* part = new QWidget(this);
     auto* rows = new QVBoxLayout(part);
     rows->setContentsMargins(0, 0, 0, 0);
-    auto* layout = new QHBoxLayout;
-    rows->addLayout(layout);
-    const auto add = [&](const QString& words, QWidget* field) {
-        auto* label = new QLabel(words, part);
-        label->setBuddy(field);
-        layout->addWidget(label);
-        layout->addWidget(field);
-    };
-    device_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    device_->setMinimumContentsLength(16);
-    add(tr("&Device"), device_);
-    add(tr("×"), tensor_);
-    add(tr("En&gine"), engine_);
-    layout->addStretch(1);
-    auto* second = new QHBoxLayout;
-    rows->addLayout(second);
-    second->addWidget(weights_label_);
-    second->addWidget(weights_);
-    second->addStretch(1);
+    // Three short lines: one long one would hold the window open wider than a small screen is.
+    for (const auto add :
+         {&BudgetPage::addDevice, &BudgetPage::addRanks, &BudgetPage::addWeights}) {
+        auto* line = new QHBoxLayout;
+        rows->addLayout(line);
+        (this->*add)(*line);
+        line->addStretch(1);
+    }
     return part;
+}
+
+void BudgetPage::onRanks() {
+    study_.setParallel(
+        {ranks_[0]->value(), ranks_[1]->value(), ranks_[2]->value(), ranks_[3]->value()});
 }
 
 void BudgetPage::fillChoices() {
@@ -170,9 +216,6 @@ void BudgetPage::fillChoices() {
     for (const EngineInfo& engine : engines()) {
         engine_->addItem(text(engine.name), text(engine.name));
         engine_->setItemData(engine_->count() - 1, text(engine.meaning), Qt::ToolTipRole);
-    }
-    for (const int ranks : {1, 2, 4, 8, 16}) {
-        tensor_->addItem(ranks == 1 ? tr("1") : tr("%1 (TP)").arg(ranks), ranks);
     }
 }
 
@@ -219,14 +262,47 @@ void BudgetPage::refresh() {
 void BudgetPage::showPlace() {
     const BudgetState& place = study_.state().budget;
     const QSignalBlocker blockers[] = {QSignalBlocker(device_), QSignalBlocker(engine_),
-                                       QSignalBlocker(tensor_), QSignalBlocker(weights_)};
+                                       QSignalBlocker(weights_)};
     device_->setCurrentIndex(device_->findData(place.device));
     engine_->setCurrentIndex(engine_->findData(place.engine));
-    tensor_->setCurrentIndex(tensor_->findData(static_cast<int>(place.tensor)));
+    showRanks();
     const StudyRow* row = study_.row(study_.current());
     weights_label_->setText(row != nullptr ? tr("&Weights of %1").arg(row->name) : tr("&Weights"));
     weights_->setEnabled(row != nullptr);
     weights_->setText(place.weights.value(study_.current()));
+}
+
+/// Ways an engine has no rule for are closed, unless one is set: that can be set back.
+void BudgetPage::showRanks() {
+    const BudgetState& place = study_.state().budget;
+    KnownWays ways{true, true, true};
+    try {
+        ways = find_engine(utf8(place.engine)).ways;
+    } catch (const Error&) { // said in the rows
+    }
+    const std::int64_t values[] = {place.tensor, place.pipeline, place.context, place.data};
+    const bool known[] = {ways.tensor, ways.pipeline, ways.context, true};
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+        QSpinBox& box = *ranks_[i];
+        const QSignalBlocker blocker(box);
+        box.setValue(static_cast<int>(values[i]));
+        box.setEnabled(known[i] || values[i] != 1);
+        box.setToolTip(known[i] ? box.accessibleName()
+                                : tr("%1. No rule of engine %2 is known for more than 1.")
+                                      .arg(box.accessibleName(), place.engine));
+    }
+}
+
+void BudgetPage::showOptions() {
+    const int set = options_panel_->setCount();
+    const bool any = options_panel_->optionCount() > 0;
+    options_->setText(set == 0 ? tr("&Options…") : tr("&Options (%1 set)").arg(set));
+    options_->setEnabled(any);
+    options_->setToolTip(any ? tr("Options of the engine, under the names of its own flags")
+                             : tr("This engine has no options."));
+    if (!any) {
+        options_->setChecked(false);
+    }
 }
 
 void BudgetPage::showDetail() {

@@ -5,10 +5,15 @@
 #include "app/gui/budget.h"
 #include "app/gui/pages.h"
 
+#include <array>
+
+class QBoxLayout;
 class QLineEdit;
+class QToolButton;
 
 namespace kvcaliper::gui {
 
+class EngineOptionsPanel;
 class TextTable;
 
 class BudgetPage : public LazyPage {
@@ -21,16 +26,25 @@ class BudgetPage : public LazyPage {
 
   private:
     QWidget* makePlacePart();
+    void addDevice(QBoxLayout& line);
+    void addRanks(QBoxLayout& line);
+    void addWeights(QBoxLayout& line);
+    void addLabelled(QBoxLayout& line, const QString& words, QWidget* field);
     QWidget* makeTablePart();
     void fillChoices();
     void refresh() override;
     void showPlace();
+    void showRanks();
+    void showOptions();
+    void onRanks();
     void showDetail();
     void onSelected(const QModelIndex& index);
 
     QComboBox* device_;
     QComboBox* engine_;
-    QComboBox* tensor_;
+    std::array<QSpinBox*, 4> ranks_; ///< tensor, pipeline, context, data
+    QToolButton* options_;
+    EngineOptionsPanel* options_panel_;
     QLabel* weights_label_;
     QLineEdit* weights_;
     ChartView* chart_;

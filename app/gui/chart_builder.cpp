@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/chart_builder.h"
 
+#include "app/gui/format_setting.h"
 #include "app/gui/text.h"
 #include "core/error.h"
 #include "core/report.h"
@@ -264,11 +265,22 @@ Ink layer_ink(const LayerCache& layer) {
     return kinds.size() == 1 ? kind_ink(kinds.front()) : Ink{Ink::Group::kind, 0, Hatch::cross};
 }
 
+QString other_formats_text(const Settings& settings) {
+    QString result;
+    for (const FormatClass one : {FormatClass::index, FormatClass::conv, FormatClass::state}) {
+        const std::string& format = settings.*format_member(one);
+        if (format != "auto") {
+            result += QStringLiteral(", %1 %2").arg(format_class_text(one), text(format));
+        }
+    }
+    return result;
+}
+
 QString view_text(const Study& study) {
     const Settings& settings = study.settings();
-    QString result =
-        tr("required, engine %1, %2, context %3")
-            .arg(text(settings.engine), kv_text(study), integer_text(settings.context.count()));
+    QString result = tr("required, engine %1, %2%3, context %4")
+                         .arg(text(settings.engine), kv_text(study), other_formats_text(settings),
+                              integer_text(settings.context.count()));
     if (settings.sequences != 1) {
         result += tr(", %1 sequences").arg(integer_text(settings.sequences));
     }

@@ -10,6 +10,9 @@ namespace kvcaliper::gui {
 /// "required, engine ideal, bf16 K, f16 V, context 8,192": what the numbers are numbers of.
 QString view_text(const Study& study);
 
+/// ", index keys q8_0": the formats of index keys, convolution and states that are set.
+QString other_formats_text(const Settings& settings);
+
 /// Uncapped bytes per token of each model, the part that keeps growing apart.
 ChartData per_token_chart(const Study& study);
 /// Bytes over tokens, log-log, up to the longest maximum context.

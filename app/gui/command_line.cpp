@@ -4,9 +4,11 @@
 #include "app/gui/budget.h"
 #include "app/gui/chart_builder.h"
 #include "app/gui/chart_export.h"
+#include "app/gui/engine_options.h"
 #include "app/gui/language.h"
 #include "app/gui/log_slider.h"
 #include "app/gui/main_window.h"
+#include "app/gui/pages.h"
 #include "app/gui/study_session.h"
 #include "app/gui/text.h"
 #include "core/engines/engine.h"
@@ -53,9 +55,17 @@ void add_options(QCommandLineParser& parser) {
     add({QStringLiteral("kv")}, "format of K and V", "FORMAT");
     add({QStringLiteral("k")}, "format of K", "FORMAT");
     add({QStringLiteral("v")}, "format of V", "FORMAT");
+    add({QStringLiteral("index")}, "format of index keys", "FORMAT");
+    add({QStringLiteral("conv")}, "format of convolution history", "FORMAT");
+    add({QStringLiteral("state")}, "format of recurrent states", "FORMAT");
     add({QStringLiteral("gpu")}, "device of the budget (default h100-80)", "NAME");
     add({QStringLiteral("engine")}, "engine of the budget (default ideal)", "NAME");
+    add({QStringLiteral("engine-opt")}, "an option of the engine under its own name (repeatable)",
+        "KEY=VALUE");
     add({QStringLiteral("tp")}, "tensor ranks of the budget (default 1)", "N");
+    add({QStringLiteral("pp")}, "pipeline stages of the budget (default 1)", "N");
+    add({QStringLiteral("cp")}, "ranks that divide tokens, of the budget (default 1)", "N");
+    add({QStringLiteral("dp")}, "ranks that divide sequences, of the budget (default 1)", "N");
     add({QStringLiteral("weights")}, "bytes of each model's weights (default auto)", "SIZE");
     add({QStringLiteral("h"), QStringLiteral("help")}, "show this help");
     add({QStringLiteral("version")}, "show the version");
@@ -92,6 +102,19 @@ QString one_of(const QString& option, const QString& written, const QStringList&
     return written;
 }
 
+/// Formats beside those of K and V, by option.
+constexpr std::pair<const char*, std::string Settings::*> other_formats[] = {
+    {"index", &Settings::index_format},
+    {"conv", &Settings::conv_format},
+    {"state", &Settings::state_format}};
+
+/// Ranks of a budget, by option.
+constexpr std::pair<const char*, std::int64_t BudgetState::*> rank_options[] = {
+    {"tp", &BudgetState::tensor},
+    {"pp", &BudgetState::pipeline},
+    {"cp", &BudgetState::context},
+    {"dp", &BudgetState::data}};
+
 Settings read_settings(const QCommandLineParser& parser) {
     Settings settings;
     if (parser.isSet(QStringLiteral("context"))) {
@@ -111,6 +134,11 @@ Settings read_settings(const QCommandLineParser& parser) {
         (name[0] == 'k' ? settings.k_format : settings.v_format) = format;
         if (option == QLatin1String("kv")) {
             settings.v_format = format;
+        }
+    }
+    for (const auto& [name, member] : other_formats) {
+        if (parser.isSet(QLatin1String(name))) {
+            settings.*member = utf8(parser.value(QLatin1String(name)));
         }
     }
     resolve_formats(settings, ModelPlan{}); // an unknown format is found here
@@ -149,8 +177,10 @@ BudgetState read_budget(const QCommandLineParser& parser, const QStringList& mod
     if (parser.isSet(QStringLiteral("engine"))) {
         budget.engine = text(find_engine(utf8(value("engine"))).name);
     }
-    if (parser.isSet(QStringLiteral("tp"))) {
-        budget.tensor = parse_number(QStringLiteral("tp"), value("tp"));
+    for (const auto& [name, member] : rank_options) {
+        if (parser.isSet(QLatin1String(name))) {
+            budget.*member = parse_number(QLatin1String(name), value(name));
+        }
     }
     if (parser.isSet(QStringLiteral("weights")) && value("weights") != QLatin1String("auto")) {
         parse_bytes(utf8(value("weights")));
@@ -164,8 +194,8 @@ BudgetState read_budget(const QCommandLineParser& parser, const QStringList& mod
 /// Which settings were written, and not left to a study file or to their defaults.
 QStringList given_options(const QCommandLineParser& parser) {
     QStringList given;
-    for (const char* name :
-         {"context", "sequences", "kv", "k", "v", "gpu", "engine", "tp", "weights"}) {
+    for (const char* name : {"context", "sequences", "kv", "k", "v", "index", "conv", "state",
+                             "gpu", "engine", "tp", "pp", "cp", "dp", "weights"}) {
         if (parser.isSet(QLatin1String(name))) {
             given << QLatin1String(name);
         }
@@ -196,6 +226,25 @@ void throw_if(const std::optional<QString>& problem) {
     }
 }
 
+/// Options belong to an engine, which a study may name: they are read when it is known.
+void set_engine_options(BudgetState& budget, const QStringList& written) {
+    for (const QString& one : written) {
+        try {
+            const EngineOptionChange option = read_engine_option(budget.engine, one);
+            budget.options[budget.engine].insert(option.name, option.value);
+            if (option.value.isEmpty()) { // the default
+                budget.options[budget.engine].remove(option.name);
+            }
+        } catch (const Error& error) {
+            const std::string reason = error.what();
+            throw Error(reason.starts_with("--") ? reason : "--engine-opt: " + reason);
+        }
+    }
+    if (budget.options.value(budget.engine).isEmpty()) {
+        budget.options.remove(budget.engine);
+    }
+}
+
 /// Options of the command line over what the study says, as a part of its start.
 void apply_given(Study& study, const Options& options) {
     StudyState state = study.state();
@@ -211,7 +260,13 @@ void apply_given(Study& study, const Options& options) {
     take(given("v") || given("kv"), state.settings.v_format, options.settings.v_format);
     take(given("gpu"), state.budget.device, options.budget.device);
     take(given("engine"), state.budget.engine, options.budget.engine);
-    take(given("tp"), state.budget.tensor, options.budget.tensor);
+    for (const auto& [name, member] : other_formats) {
+        take(given(name), state.settings.*member, options.settings.*member);
+    }
+    for (const auto& [name, member] : rank_options) {
+        take(given(name), state.budget.*member, options.budget.*member);
+    }
+    set_engine_options(state.budget, options.engine_options);
     if (given("weights")) { // one size for all, as the option says; none is auto
         const auto& sizes = options.budget.weights;
         state.budget.weights.clear();
@@ -249,6 +304,7 @@ void make_screenshot(const Options& options) {
     window.resize(options.size.value_or(QSize(1280, 800)));
     window.show();
     QCoreApplication::processEvents();
+    window.comparePage().finish();
     if (!window.grab().save(options.file, "PNG")) {
         throw Error(utf8(options.file) + ": the picture could not be written");
     }
@@ -274,6 +330,7 @@ Options parse_options(const QStringList& arguments) {
     options.given = given_options(parser);
     options.settings = read_settings(parser);
     options.budget = read_budget(parser, options.models);
+    options.engine_options = parser.values(QStringLiteral("engine-opt"));
     read_looks(options, parser);
     return options;
 }
@@ -292,7 +349,7 @@ void start_study(StudySession& session, const Options& options) {
         state.models.removeDuplicates();
         session.startNew(state);
     }
-    if (!options.given.isEmpty()) {
+    if (!options.given.isEmpty() || !options.engine_options.isEmpty()) {
         apply_given(session.study(), options);
     }
 }

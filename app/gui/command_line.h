@@ -25,6 +25,7 @@ struct Options {
     std::optional<QSize> size;
     Settings settings;
     BudgetState budget;
+    QStringList engine_options; ///< KEY=VALUE, of the engine that is named here or in the study
     QStringList given; ///< names of the options above that were written: "context", "k", "gpu", …
     QStringList models; ///< or one study file
 };

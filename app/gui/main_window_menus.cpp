@@ -67,12 +67,20 @@ void MainWindow::createEditMenu() {
                          &MainWindow::showEditor),
           "editModel")
         ->setStatusTip(tr("Change layers, heads, window or rank of the chosen model and compare"));
-    named(menu.addAction(tr("&Find a model"), QKeySequence::Find, this,
+    named(menu.addAction(tr("&Find a model"), QKeySequence(tr("Ctrl+Shift+F")), this,
                          [this] {
                              scenario_dock_->show();
                              scenario_->focusSearch();
                          }),
-          "findModel");
+          "findModel")
+        ->setStatusTip(tr("Search the list of models that can be ticked"));
+    named(menu.addAction(tr("Fi&lter the comparison"), QKeySequence::Find, this,
+                         [this] {
+                             showTab(QStringLiteral("compare"));
+                             compare_->focusFilter();
+                         }),
+          "filterComparison")
+        ->setStatusTip(tr("Show only the rows in which all written words are found"));
 }
 
 void MainWindow::createViewMenu() {

@@ -7,8 +7,10 @@
 #include <QWidget>
 
 class QAbstractItemModel;
+class QCheckBox;
 class QComboBox;
 class QLabel;
+class QLineEdit;
 class QSortFilterProxyModel;
 class QSpinBox;
 class QTableView;
@@ -16,7 +18,10 @@ class QTextBrowser;
 
 namespace kvcaliper::gui {
 
+class BarDelegate;
 class ChartView;
+class CompareModel;
+class WordsFilter;
 struct ChartSpot;
 
 /// A page that follows the study while it is seen, and catches up when it is shown: a slider then
@@ -46,8 +51,11 @@ class ComparePage : public LazyPage {
   public:
     explicit ComparePage(Study& study, QWidget* parent = nullptr);
     ChartView* chart() const { return chart_; }
-    /// The table as it is sorted now.
+    /// The table as it is sorted and filtered now.
     const QAbstractItemModel& table() const;
+    void focusFilter();
+    /// Fills in what is searched between events: for pictures.
+    void finish();
 
   Q_SIGNALS:
     void figureChosen(int figure);
@@ -55,7 +63,11 @@ class ComparePage : public LazyPage {
 
   private:
     void buildTable();
+    QWidget* makeTablePart();
+    void buildFilter();
+    void fitColumn(int column);
     void fitColumns();
+    void countRows();
     void refresh() override;
     void selectCurrent();
     void onSelected(const QModelIndex& index);
@@ -63,7 +75,12 @@ class ComparePage : public LazyPage {
 
     ChartView* chart_;
     QTableView* view_;
-    QSortFilterProxyModel* sorted_;
+    CompareModel* model_;
+    WordsFilter* sorted_;
+    BarDelegate* bars_;
+    QLineEdit* filter_;
+    QLabel* count_;
+    QCheckBox* deltas_;
 };
 
 /// Bytes over tokens.

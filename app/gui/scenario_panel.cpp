@@ -5,12 +5,12 @@
 #include "app/gui/log_slider.h"
 #include "app/gui/model_list.h"
 #include "app/gui/table_text.h"
+#include "app/gui/words_filter.h"
 
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
-#include <QSortFilterProxyModel>
 #include <QVBoxLayout>
 
 namespace kvcaliper::gui {
@@ -24,12 +24,10 @@ constexpr std::int64_t most_sequences = 1024;
 
 ScenarioPanel::ScenarioPanel(Study& study, QWidget* parent)
     : QWidget(parent), study_(study), models_(new ModelList(study, this)),
-      filter_(new QSortFilterProxyModel(this)), search_(new QLineEdit(this)),
+      filter_(new WordsFilter(sort_role, this)), search_(new QLineEdit(this)),
       list_(new QListView(this)), ticked_(new QLabel(this)),
       context_(new LogSlider(tr("Conte&xt, tokens"), most_context, this)),
-      sequences_(new LogSlider(tr("Se&quences"), most_sequences, this)),
-      k_format_(new FormatBox(study, FormatClass::k, this)),
-      v_format_(new FormatBox(study, FormatClass::v, this)) {
+      sequences_(new LogSlider(tr("Se&quences"), most_sequences, this)) {
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(makeModelPart(), 1);
     layout->addWidget(makeSettingsPart());
@@ -40,8 +38,6 @@ ScenarioPanel::ScenarioPanel(Study& study, QWidget* parent)
 
 QWidget* ScenarioPanel::makeModelPart() {
     filter_->setSourceModel(models_);
-    filter_->setFilterRole(sort_role);
-    filter_->setFilterCaseSensitivity(Qt::CaseInsensitive);
     search_->setObjectName(QStringLiteral("modelSearch"));
     search_->setPlaceholderText(tr("Search models"));
     search_->setAccessibleName(tr("Search models"));
@@ -52,8 +48,7 @@ QWidget* ScenarioPanel::makeModelPart() {
     list_->setModel(filter_);
     list_->setUniformItemSizes(true);
     list_->setMinimumHeight(120);
-    connect(search_, &QLineEdit::textChanged, filter_,
-            &QSortFilterProxyModel::setFilterFixedString);
+    connect(search_, &QLineEdit::textChanged, filter_, &WordsFilter::setWords);
     auto* part = new QWidget(this);
     auto* label = new QLabel(tr("&Models"), part);
     label->setBuddy(search_);
@@ -69,10 +64,6 @@ QWidget* ScenarioPanel::makeModelPart() {
 QWidget* ScenarioPanel::makeSettingsPart() {
     context_->setObjectName(QStringLiteral("context"));
     sequences_->setObjectName(QStringLiteral("sequences"));
-    k_format_->setObjectName(QStringLiteral("kFormat"));
-    v_format_->setObjectName(QStringLiteral("vFormat"));
-    k_format_->setAccessibleName(tr("K format"));
-    v_format_->setAccessibleName(tr("V format"));
     connect(context_, &LogSlider::edited, &study_,
             [this](qint64 value, Study::Merge merge) { study_.setContext(Tokens(value), merge); });
     connect(sequences_, &LogSlider::edited, &study_,
@@ -86,9 +77,29 @@ QWidget* ScenarioPanel::makeSettingsPart() {
     layout->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     layout->addRow(context_);
     layout->addRow(sequences_);
-    layout->addRow(tr("&K format"), k_format_);
-    layout->addRow(tr("&V format"), v_format_);
+    addFormats(*layout);
     return part;
+}
+
+void ScenarioPanel::addFormats(QFormLayout& layout) {
+    const struct {
+        FormatClass format_class;
+        const char* name;
+        QString label;
+        QString spoken;
+    } boxes[] = {
+        {FormatClass::k, "kFormat", tr("&K format"), tr("K format")},
+        {FormatClass::v, "vFormat", tr("&V format"), tr("V format")},
+        {FormatClass::index, "indexFormat", tr("&Index keys"), tr("Format of index keys")},
+        {FormatClass::conv, "convFormat", tr("Convolutio&n"), tr("Format of convolution history")},
+        {FormatClass::state, "stateFormat", tr("&States"), tr("Format of recurrent states")},
+    };
+    for (const auto& box : boxes) {
+        auto* format = new FormatBox(study_, box.format_class, this);
+        format->setObjectName(QLatin1String(box.name));
+        format->setAccessibleName(box.spoken);
+        layout.addRow(box.label, format);
+    }
 }
 
 void ScenarioPanel::refresh() {

@@ -7,16 +7,16 @@
 
 #include <QWidget>
 
+class QFormLayout;
 class QLabel;
 class QLineEdit;
 class QListView;
-class QSortFilterProxyModel;
 
 namespace kvcaliper::gui {
 
-class FormatBox;
 class LogSlider;
 class ModelList;
+class WordsFilter;
 
 class ScenarioPanel : public QWidget {
     Q_OBJECT
@@ -31,19 +31,18 @@ class ScenarioPanel : public QWidget {
   private:
     QWidget* makeModelPart();
     QWidget* makeSettingsPart();
+    void addFormats(QFormLayout& layout);
     void refresh();
     void showTicked();
 
     Study& study_;
     ModelList* models_;
-    QSortFilterProxyModel* filter_;
+    WordsFilter* filter_;
     QLineEdit* search_;
     QListView* list_;
     QLabel* ticked_;
     LogSlider* context_;
     LogSlider* sequences_;
-    FormatBox* k_format_;
-    FormatBox* v_format_;
 };
 
 } // namespace kvcaliper::gui

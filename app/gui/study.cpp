@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/study.h"
 
+#include "app/gui/format_setting.h"
 #include "app/gui/text.h"
 #include "core/catalog.h"
 #include "core/error.h"
@@ -26,8 +27,27 @@ enum Field {
     k_field,
     v_field,
     budget_field,
-    config_field
+    config_field,
+    index_field,
+    conv_field,
+    state_field
 };
+
+Field field_of(FormatClass format_class) {
+    switch (format_class) {
+    case FormatClass::k:
+        return k_field;
+    case FormatClass::v:
+        return v_field;
+    case FormatClass::index:
+        return index_field;
+    case FormatClass::conv:
+        return conv_field;
+    case FormatClass::state:
+        return state_field;
+    }
+    return k_field;
+}
 
 auto tie_settings(const Settings& s) {
     return std::tie(s.context, s.sequences, s.k_format, s.v_format, s.index_format, s.conv_format,
@@ -138,16 +158,11 @@ void Study::setSequences(std::int64_t sequences, Merge merge) {
     edit(std::move(next), tr("Change sequences"), sequences_field, merge);
 }
 
-void Study::setKFormat(const QString& format) {
+void Study::setFormat(FormatClass format_class, const QString& format) {
     StudyState next = state_;
-    next.settings.k_format = utf8(format);
-    edit(std::move(next), tr("Change K format"), k_field, Merge::no);
-}
-
-void Study::setVFormat(const QString& format) {
-    StudyState next = state_;
-    next.settings.v_format = utf8(format);
-    edit(std::move(next), tr("Change V format"), v_field, Merge::no);
+    next.settings.*format_member(format_class) = utf8(format);
+    edit(std::move(next), tr("Change format of %1").arg(format_class_text(format_class)),
+         field_of(format_class), Merge::no);
 }
 
 void Study::setBudget(const BudgetState& budget) {
@@ -172,6 +187,30 @@ void Study::setTensor(std::int64_t ranks) {
     StudyState next = state_;
     next.budget.tensor = ranks;
     edit(std::move(next), tr("Change tensor ranks"), budget_field, Merge::no);
+}
+
+void Study::setParallel(const Parallelism& parallel) {
+    StudyState next = state_;
+    next.budget.tensor = parallel.tensor;
+    next.budget.pipeline = parallel.pipeline;
+    next.budget.context = parallel.context;
+    next.budget.data = parallel.data;
+    edit(std::move(next), tr("Change ranks"), budget_field, Merge::no);
+}
+
+void Study::setEngineOption(const QString& name, const QString& value) {
+    StudyState next = state_;
+    auto& options = next.budget.options[next.budget.engine];
+    if (value.isEmpty()) {
+        options.remove(name);
+    } else {
+        options.insert(name, value);
+    }
+    if (options.isEmpty()) { // nothing set is nothing said
+        next.budget.options.remove(next.budget.engine);
+    }
+    edit(std::move(next), value.isEmpty() ? tr("Reset %1").arg(name) : tr("Set %1").arg(name),
+         budget_field, Merge::no);
 }
 
 void Study::setWeights(const QString& id, const QString& written) {
@@ -319,8 +358,7 @@ Badge Study::badge(const QString& id) const {
     if (known == nullptr) {
         return Badge::computed;
     }
-    const Settings& then = known->settings;
-    if (then.k_format != settings().k_format || then.v_format != settings().v_format) {
+    if (!same_formats(known->settings, settings())) {
         return Badge::stale;
     }
     return known->equal ? Badge::measured : Badge::refuted;
@@ -336,22 +374,6 @@ StudyState seed_state() {
 
 void open_seed(Study& study) {
     study.reset(seed_state());
-}
-
-QString format_problem(const NumericFormat& format, FormatClass format_class,
-                       const std::vector<ModelPtr>& models) {
-    for (const ModelPtr& model : models) {
-        for (const ComponentGroup& group : group_components(model->spec)) {
-            const Component& component = group.component;
-            if (component.format_class == format_class && !storable(format, component.width)) {
-                const ModelPlan& plan = model->plan;
-                return Study::tr("%1: %2").arg(
-                    text(plan.display_name.empty() ? plan.name : plan.display_name),
-                    text(not_storable_reason(format, component.width)));
-            }
-        }
-    }
-    return {};
 }
 
 } // namespace kvcaliper::gui

@@ -25,6 +25,14 @@ struct BudgetState {
     QString engine = QStringLiteral("ideal");
     std::int64_t tensor = 1;        ///< tensor ranks
     QMap<QString, QString> weights; ///< by model, as written: "16 GB"; auto where absent
+    std::int64_t pipeline = 1;      ///< ranks that divide the layers
+    std::int64_t context = 1;       ///< ranks that divide the tokens
+    std::int64_t data = 1;          ///< ranks that divide the sequences
+    /// By engine, then by the option's name: what is set; defaults where absent. An engine's
+    /// options wait here while another one is chosen.
+    QMap<QString, QMap<QString, QString>> options{};
+
+    Parallelism parallel() const { return {tensor, pipeline, context, data}; }
     friend bool operator==(const BudgetState&, const BudgetState&) = default;
 };
 
@@ -89,12 +97,16 @@ class Study : public QObject {
     void setBaseline(const QString& id);
     void setContext(Tokens context, Merge merge = Merge::no);
     void setSequences(std::int64_t sequences, Merge merge = Merge::no);
-    void setKFormat(const QString& format);
-    void setVFormat(const QString& format);
+    void setFormat(FormatClass format_class, const QString& format);
+    void setKFormat(const QString& format) { setFormat(FormatClass::k, format); }
+    void setVFormat(const QString& format) { setFormat(FormatClass::v, format); }
     void setBudget(const BudgetState& budget);
     void setDevice(const QString& name);
     void setEngine(const QString& name);
     void setTensor(std::int64_t ranks);
+    void setParallel(const Parallelism& parallel);
+    /// An option of the chosen engine, under its long name; empty for its default.
+    void setEngineOption(const QString& name, const QString& value);
     /// Bytes of one model's weights as written; empty for auto.
     void setWeights(const QString& id, const QString& written);
     /// Gives the study a config of its own under that name, or another one in its place. A new one
@@ -144,9 +156,5 @@ class Study : public QObject {
 StudyState seed_state();
 /// Ticks the models of the opening comparison, as the start of a study and not as an edit of it.
 void open_seed(Study& study);
-
-/// Why one of the models can not be stored in that format, or empty when all can.
-QString format_problem(const NumericFormat& format, FormatClass format_class,
-                       const std::vector<ModelPtr>& models);
 
 } // namespace kvcaliper::gui

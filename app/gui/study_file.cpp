@@ -15,6 +15,7 @@ namespace kvcaliper::gui {
 namespace {
 
 constexpr std::int64_t format_version = 1;
+constexpr std::int64_t most_ranks = 1 << 20;
 constexpr std::int64_t most_tokens = std::int64_t{1} << 40;
 
 // ---- models as the file names them --------------------------------------------------------------
@@ -171,11 +172,28 @@ Settings read_settings(const Part& part) {
     return settings;
 }
 
+/// By engine. What an engine does not know is no error here but of the rows.
+QMap<QString, QMap<QString, QString>> read_engine_options(const Part& part) {
+    QMap<QString, QMap<QString, QString>> options;
+    for (const auto& engine : *part.object.if_object()) {
+        const Part set = part.inner(engine.first.c_str());
+        for (const auto& option : *set.object.if_object()) {
+            options[text(engine.first)].insert(text(option.first),
+                                               set.word(option.first, QString()));
+        }
+    }
+    return options;
+}
+
 BudgetState read_budget(const Part& part, const StudyState& state) {
     BudgetState budget;
     budget.device = part.word("device", budget.device);
     budget.engine = part.word("engine", budget.engine);
-    budget.tensor = part.number("tensor", budget.tensor, 1 << 20);
+    budget.tensor = part.number("tensor", budget.tensor, most_ranks);
+    budget.pipeline = part.number("pipeline", budget.pipeline, most_ranks);
+    budget.context = part.number("context", budget.context, most_ranks);
+    budget.data = part.number("data", budget.data, most_ranks);
+    budget.options = read_engine_options(part.inner("engine_options"));
     const Part weights = part.inner("weights");
     for (const auto& member : *weights.object.if_object()) {
         const QString id = text(member.first);
@@ -228,10 +246,26 @@ JsonValue settings_part(const Settings& settings, JsonValue part) {
     return part;
 }
 
+JsonValue engine_options_part(const BudgetState& budget) {
+    JsonValue part{JsonValue::Object{}};
+    for (auto engine = budget.options.begin(); engine != budget.options.end(); ++engine) {
+        JsonValue set{JsonValue::Object{}};
+        for (auto option = engine->begin(); option != engine->end(); ++option) {
+            set.set(utf8(option.key()), utf8(option.value()));
+        }
+        part.set(utf8(engine.key()), std::move(set));
+    }
+    return part;
+}
+
 JsonValue budget_part(const BudgetState& budget, const Spelling& spelling, JsonValue part) {
     part.set("device", utf8(budget.device));
     part.set("engine", utf8(budget.engine));
     part.set("tensor", budget.tensor);
+    part.set("pipeline", budget.pipeline);
+    part.set("context", budget.context);
+    part.set("data", budget.data);
+    part.set("engine_options", engine_options_part(budget));
     JsonValue weights{JsonValue::Object{}};
     for (auto one = budget.weights.begin(); one != budget.weights.end(); ++one) {
         weights.set(spelling.of(one.key()), utf8(one.value()));

@@ -3,6 +3,7 @@
 
 #include "app/gui/chart_builder.h"
 #include "app/gui/chart_view.h"
+#include "app/gui/format_setting.h"
 #include "app/gui/sample_model.h"
 #include "app/gui/text.h"
 
@@ -158,8 +159,7 @@ void VerifyPage::refresh() {
 void VerifyPage::refreshChart(bool over) {
     const Settings& now = study_.settings();
     const Settings& then = running_settings_;
-    const bool same = now.sequences == then.sequences && now.k_format == then.k_format &&
-                      now.v_format == then.v_format;
+    const bool same = now.sequences == then.sequences && same_formats(now, then);
     chart_->setData(verify_chart(study_, running_id_,
                                  same ? samples_->totals(over) : std::vector<CurvePointData>()));
 }

@@ -27,6 +27,16 @@ TEST_F(Chart, SettingsThatAreWrittenGoAlong) {
                        "--size 800x600 -- gpt2-xl\n");
 }
 
+TEST_F(Chart, ABudgetTakesRanksAndOptionsOfItsEngine) {
+    const Ran ran =
+        run_cli({"chart", "llama-3-8b", "-o", "a.svg", "--kind", "budget", "--engine", "vllm",
+                 "--pp", "2", "--dp", "3", "--engine-opt", "block-size=32", "--state", "bf16"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out,
+              "--chart a.svg --kind budget --theme light --state bf16 --engine vllm --pp 2 "
+              "--dp 3 --engine-opt block-size=32 -- llama-3-8b\n");
+}
+
 TEST_F(Chart, ModelsAreReadBeforeAnythingIsDrawn) {
     expect_one_line_error(run_cli({"chart", "no-such-model", "-o", "a.svg"}));
 }

@@ -48,9 +48,9 @@ TEST(EngineCommand, CompareHasAReservedColumn) {
     const Ran ran =
         run_cli({"compare", "gpt2-xl", "gemma-3-27b", "--engine", "llama_cpp", "--csv"});
     EXPECT_EQ(ran.code, answered);
-    EXPECT_THAT(ran.out, HasSubstr(",at 8K,reserved,ratio\n"));
+    EXPECT_THAT(ran.out, HasSubstr(",at 8K,reserved,ratio,mark\n"));
     EXPECT_THAT(ran.out, HasSubstr(",1107296256,1325400064,"));
-    EXPECT_THAT(run_cli({"compare", "gpt2-xl", "--csv"}).out, HasSubstr(",at 8K,ratio\n"));
+    EXPECT_THAT(run_cli({"compare", "gpt2-xl", "--csv"}).out, HasSubstr(",at 8K,ratio,mark\n"));
 }
 
 TEST(EngineCommand, OptionsAreRepeatable) {
@@ -68,7 +68,7 @@ TEST(Ranks, EstimateAndCompareShowTheFullestOne) {
     EXPECT_THAT(ran.out, HasSubstr("latents and index keys are whole on every tensor rank"));
     EXPECT_THAT(run_cli({"estimate", "gpt2"}).out, Not(HasSubstr("rank")));
     const Ran table = run_cli({"compare", "gpt2-medium", "llama-3-8b", "--tp", "4", "--csv"});
-    EXPECT_THAT(table.out, HasSubstr(",at 8K,per rank,ratio\n"));
+    EXPECT_THAT(table.out, HasSubstr(",at 8K,per rank,ratio,mark\n"));
     EXPECT_THAT(table.out, HasSubstr(",1073741824,268435456,"));
 }
 

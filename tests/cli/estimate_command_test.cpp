@@ -98,6 +98,9 @@ TEST(CompareCommand, RatiosToTheBaseline) {
     EXPECT_EQ(models[0].string_at("ratio_to_baseline"), "1");
     EXPECT_EQ(models[1].string_at("ratio_to_baseline"), "32/75");   // 131,072 / 307,200
     EXPECT_EQ(models[2].string_at("ratio_to_baseline"), "183/800"); // 70,272 / 307,200
+    EXPECT_EQ(models[0].string_at("growth_mark"), "high");          // 300 KiB a token
+    EXPECT_EQ(models[1].string_at("growth_mark"), "moderate");      // 128 KiB
+    EXPECT_EQ(models[2].string_at("growth_mark"), "low");           // 68.6 KiB
     const Ran other = run_cli({"compare", "gpt2-xl", "--baseline", "llama-3-8b", "--json"});
     EXPECT_EQ(other.json().string_at("baseline"), "llama-3-8b");
     EXPECT_EQ(other.json().array_at("models").size(), 2u);

@@ -13,6 +13,7 @@ namespace kvcaliper {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
@@ -257,6 +258,42 @@ TEST(EngineCommands, SpeakEachEnginesLanguage) {
     EXPECT_EQ(command_of(commands, "llama.cpp").command, "");
     EXPECT_THAT(command_of(commands, "llama.cpp").problem, HasSubstr("fp8_e4m3"));
     EXPECT_THAT(command_of(commands, "TensorRT-LLM").command, HasSubstr("--tp_size 2"));
+}
+
+// Under the engines' own flags: vLLM 0.22 (docs, serve arguments and speculative decoding with
+// MTP), SGLang 0.5.23 server_args, llama-server --help, TensorRT-LLM KvCacheConfig.
+TEST(EngineCommands, CarryTheOptionsOfTheirEngine) {
+    const auto with = [](const std::string& model, const std::string& engine,
+                         std::vector<EngineSetting> options, const std::string& name) {
+        Deployment deployment = deployment_of(model, 800 * gib, 40 * gib);
+        deployment.settings.sequences = 2;
+        deployment.settings.engine = engine;
+        deployment.settings.engine_options = std::move(options);
+        return command_of(engine_commands(deployment), name).command;
+    };
+    EXPECT_EQ(
+        with("llama-3-8b", "vllm", {{"block-size", "32"}, {"async-scheduling", "on"}}, "vLLM"),
+        "vllm serve MODEL --max-model-len 8192 --max-num-seqs 2 --block-size 32 "
+        "--async-scheduling");
+    EXPECT_THAT(with("deepseek-v3", "vllm", {{"num-speculative-tokens", "1"}}, "vLLM"),
+                HasSubstr(" --speculative-config '{\"method\": \"mtp\", "
+                          "\"num_speculative_tokens\": 1}'"));
+    EXPECT_EQ(with("llama-3-8b", "vllm", {{"block-size", "16"}}, "vLLM"), // the default
+              "vllm serve MODEL --max-model-len 8192 --max-num-seqs 2");
+    EXPECT_THAT(with("llama-3-8b", "vllm", {{"block-size", "32"}}, "SGLang"), // another's
+                Not(HasSubstr("block-size")));
+    EXPECT_THAT(with("llama-3-8b", "sglang", {{"page-size", "64"}, {"disable-radix-cache", "on"}},
+                     "SGLang"),
+                HasSubstr(" --page-size 64 --disable-radix-cache"));
+    EXPECT_EQ(with("llama-3-8b", "llama_cpp",
+                   {{"parallel", "4"}, {"ubatch-size", "256"}, {"flash-attn", "off"}}, "llama.cpp"),
+              "llama-server -m MODEL.gguf -ngl all -c 32768 --parallel 4 -fa off "
+              "--ubatch-size 256");
+    EXPECT_THAT(
+        with("llama-3-8b", "llama_cpp", {{"parallel", "4"}, {"kv-unified", "on"}}, "llama.cpp"),
+        HasSubstr("-c 16384 --parallel 4 -fa on --kv-unified"));
+    EXPECT_THAT(with("llama-3-8b", "tensorrt_llm", {{"tokens-per-block", "64"}}, "TensorRT-LLM"),
+                HasSubstr("printf 'kv_cache_config: {tokens_per_block: 64}\\n' > kv.yaml; "));
 }
 
 TEST(EngineCommands, LlamaCppDividesItsContextAmongSlots) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/command_line.h"
 
+#include "app/gui/study_session.h"
 #include "core/error.h"
 #include "tests/gui/helpers.h"
 
@@ -66,6 +67,27 @@ TEST(CommandLine, ABudgetHasADeviceAnEngineRanksAndWeights) {
     EXPECT_EQ(options.budget.weights.value(s("llama-3-8b")), s("16 GB"));
     EXPECT_THROW(parse({s("--gpu"), s("no-such-gpu")}), Error);
     EXPECT_THROW(parse({s("--weights"), s("heavy"), s("gpt2")}), Error);
+}
+
+TEST(CommandLine, OtherFormatsRanksAndEngineOptions) {
+    const Options options = parse(
+        {s("--index"), s("q8_0"), s("--conv"), s("f32"), s("--state"), s("bf16"), s("--pp"), s("2"),
+         s("--cp"), s("3"), s("--dp"), s("4"), s("--engine"), s("vllm"), s("--engine-opt"),
+         s("block-size=32"), s("--engine-opt"), s("dcp=2"), s("llama-3-8b")});
+    EXPECT_EQ(options.settings.index_format, "q8_0");
+    EXPECT_EQ(options.settings.conv_format, "f32");
+    EXPECT_EQ(options.settings.state_format, "bf16");
+    EXPECT_TRUE(options.budget.parallel() == (Parallelism{1, 2, 3, 4}));
+    Study study;
+    StudySession session(study);
+    start_study(session, options);
+    const auto set = study.state().budget.options.value(s("vllm"));
+    EXPECT_EQ(set.value(s("block-size")), s("32"));
+    EXPECT_EQ(set.value(s("decode-context-parallel-size")), s("2"));
+    EXPECT_EQ(study.settings().state_format, "bf16");
+    EXPECT_THROW(start_study(session, parse({s("--engine-opt"), s("block-size=32")})), Error);
+    EXPECT_THROW(parse({s("--state"), s("q9")}), Error);
+    EXPECT_THROW(parse({s("--pp"), s("none")}), Error);
 }
 
 TEST(CommandLine, KvSetsBoth) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/study.h"
 
+#include "app/gui/format_setting.h"
 #include "app/gui/text.h"
 #include "tests/gui/helpers.h"
 
@@ -121,10 +122,10 @@ TEST(Study, FormatProblemNamesTheModel) {
     const QTemporaryDir folder;
     Study study;
     study.setModels({test::write(folder, "wide.json", test::width_80_config)});
-    const auto problem = format_problem(numeric_format("q8_0"), FormatClass::k, study.readModels());
+    const auto parts = stored_parts(study.readModels(), FormatClass::k);
+    const auto problem = format_problem(numeric_format("q8_0"), parts);
     EXPECT_TRUE(problem.startsWith(s("wide: ")) && problem.contains(s("80"))) << utf8(problem);
-    EXPECT_EQ(format_problem(numeric_format("bf16"), FormatClass::k, study.readModels()),
-              QString());
+    EXPECT_EQ(format_problem(numeric_format("bf16"), parts), QString());
 }
 
 TEST(Study, BadgesFollowVerificationAndFormats) {
@@ -137,6 +138,8 @@ TEST(Study, BadgesFollowVerificationAndFormats) {
     EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::stale);
     study.setVerification(s("gpt2-xl"), {false, {}, study.settings()});
     EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::refuted);
+    study.setFormat(FormatClass::state, s("bf16"));
+    EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::stale);
 }
 
 } // namespace

@@ -48,7 +48,8 @@ TEST(CompareModel, ShowsThePublishedFigures) {
     EXPECT_EQ(cell(model, 1, M::RatioColumn), s("0.427×")); // 128 / 300
     EXPECT_EQ(cell(model, 0, M::Layers), s("48"));
     EXPECT_EQ(cell(model, 2, M::Kind), s("sliding + full attention"));
-    EXPECT_EQ(model.index(3, M::Uncapped).data(Qt::ToolTipRole).toString(), s("70,272 B"));
+    EXPECT_EQ(model.index(3, M::Uncapped).data(Qt::ToolTipRole).toString(),
+              s("70,272 B; −77.1% against GPT-2 XL")); // 68.625 / 300
     EXPECT_EQ(model.index(3, M::Uncapped).data(sort_role).toDouble(), 70272.0);
 }
 
@@ -84,8 +85,9 @@ TEST(TableText, CopiesExactBytesUnderAHeader) {
     EXPECT_TRUE(lines[0].startsWith(s("Model\tAttention\tUncapped (B/token)\t")))
         << lines[0].toStdString();
     // 70,272 B x 8,192 tokens
-    EXPECT_EQ(lines[1],
-              s("DeepSeek-V3\tlatent attention\t70272\t70272\t0\t575668224\t1.000000\t61"));
+    // 671,026,419,200 weights of 2 bytes are more than the device has: no sequence fits.
+    EXPECT_EQ(lines[1], s("DeepSeek-V3\tlatent attention\t70272\t70272\t0\t575668224\t1.000000\t0"
+                          "\tlow\t61"));
     EXPECT_TRUE(
         table_csv(model).contains(s("DeepSeek-V3,latent attention,70272,70272,0,575668224,")));
 }

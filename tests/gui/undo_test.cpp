@@ -60,6 +60,16 @@ class RandomEdits {
         },
         [this] { study_.setTensor(number() % 8 + 1); },
         [this] {
+            study_.setParallel({number() % 3 + 1, number() % 3 + 1, 1, number() % 3 + 1});
+        },
+        [this] {
+            study_.setEngineOption(word({s("block-size"), s("ubatch-size")}),
+                                   word({QString(), s("16"), s("32")}));
+        },
+        [this] { study_.setFormat(FormatClass::index, format()); },
+        [this] { study_.setFormat(FormatClass::conv, format()); },
+        [this] { study_.setFormat(FormatClass::state, format()); },
+        [this] {
             study_.setWeights(model(), word({QString(), s("16 GB"), s("2 GiB")}));
         },
         [this] {

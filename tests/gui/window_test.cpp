@@ -91,6 +91,9 @@ TEST_F(Window, SearchNarrowsTheList) {
     const auto* list = child<QAbstractItemView>("modelList");
     EXPECT_GE(list->model()->rowCount(), 2);
     EXPECT_LT(list->model()->rowCount(), 10);
+    child<QLineEdit>("modelSearch")->setText(s("meta 405b"));
+    ASSERT_EQ(list->model()->rowCount(), 1);
+    EXPECT_EQ(list->model()->index(0, 0).data().toString(), s("Llama 3.1 405B"));
 }
 
 TEST_F(Window, CopyPutsTheTableOnTheClipboard) {
