@@ -119,6 +119,25 @@ TEST_P(VerifyTest, AnOwnerThatIsTooSmallIsRefuted) {
                                            "predicted 1,536 bytes (at 12 tokens)"));
 }
 
+TEST_P(VerifyTest, WithoutAStepACacheForALayerThatReadsAnothersIsRefutedToo) {
+    VerifyRequest request = request_for({full_layer(), reads(0)}, {12});
+    request.depth = Depth::layout;
+    EXPECT_EQ(to_string(verify_with(request).verdict), "equal");
+    request.spec.layers[1].components = request.spec.layers[0].components;
+    EXPECT_THAT(refuted(request),
+                Contains("layer 1 key: 3,072 bytes predicted, the layer's geometry takes 0 bytes "
+                         "(at 12 tokens)"));
+}
+
+TEST_P(VerifyTest, TheyHaveNoRowsToMakeWithoutACache) {
+    VerifyRequest request = request_for({full_layer(), reads(0)}, {12});
+    request.baseline = 12;
+    const VerifyResult result = verify_with(request);
+    EXPECT_EQ(to_string(result.verdict), "equal");
+    ASSERT_EQ(result.baseline.size(), 1u); // of the layer that keeps rows
+    EXPECT_EQ(result.baseline.front().without_cache.token_rows, 12 * 13 / 2);
+}
+
 std::string request_error(std::vector<LayerPlan> layers) {
     try {
         check_request(request_for(std::move(layers)));
@@ -140,6 +159,12 @@ TEST(SharedRequest, OnlyALayerBeforeItThatKeepsRowsCanBeRead) {
     both.shared_with = 0;
     EXPECT_EQ(request_error({full_layer(), both}),
               "/config/layers/1/parts: expected none beside shared_with, found full_attention");
+}
+
+TEST(SharedRequest, ANumberThatIsNoLayerIsAnError) {
+    const char* const text = R"({"name":"m","model_type":"t",
+        "layers":[{"parts":[],"shared_with":4294967296}]})";
+    EXPECT_THROW(model_plan_from_json(parse_json(text, "test").value), Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, VerifyTest, testing::ValuesIn(backends),
