@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every bundled model, and every config of the corpus where it is at hand (KVCALIPER_CORPUS, else
-// ../shared/corpus beside the project), runs through the kernels in small: what core predicts of
-// it, to the byte.
+// Every bundled model, every type of the architecture table, and every config of the corpus where
+// it is at hand (KVCALIPER_CORPUS, else ../shared/corpus beside the project), runs through the
+// kernels in small: what core predicts of it, to the byte.
+#include "core/architectures/table.h"
 #include "core/catalog.h"
 #include "core/error.h"
+#include "core/model_config.h"
 #include "tests/kernels/shrunk_models.h"
 
 #include <algorithm>
@@ -97,6 +99,74 @@ TEST(EveryModel, OfTheCorpusIsEqualOrRefusedForAKnownReason) {
     EXPECT_THAT(tally.failed, IsEmpty());
     EXPECT_THAT(known_refusals(), IsSupersetOf(reasons_of(tally)));
     EXPECT_GE(tally.equal, 193);
+}
+
+// ---- every row of the architecture table -------------------------------------------------------
+
+constexpr std::int64_t type_layers = 10;
+
+/// What a config must state where its class has no default.
+constexpr std::pair<std::string_view, std::int64_t> usual_keys[] = {
+    {"hidden_size", 1024},    {"num_attention_heads", 32}, {"head_dim", 32},
+    {"sliding_window", 64},   {"kv_lora_rank", 64},        {"qk_rope_head_dim", 16},
+    {"qk_nope_head_dim", 32}, {"v_head_dim", 32},          {"index_head_dim", 32},
+};
+
+/// What some types state beside that, so that all they can keep is there.
+const std::map<std::string_view, const char*> own_keys = {
+    {"afm7", R"({"num_kv_reuse_layers":4})"},
+    {"deci", R"({"num_hidden_layers":2,"block_configs":[{"attention":{"n_heads_in_group":8}},
+        {"attention":{"no_op":true}}]})"},
+    {"deepseek_v41", R"({"kv_source_layer_ids":[0,2]})"},
+    {"diffusion_gemma_text", R"({"num_kv_shared_layers":4})"},
+    {"gated_deltanet", R"({"num_heads":32})"},
+    {"gemma3n_text", R"({"num_kv_shared_layers":5})"},
+    {"gemma4_text", R"({"num_kv_shared_layers":4})"},
+    {"gemma4_unified_text", R"({"num_kv_shared_layers":4})"},
+    {"gla", R"({"num_heads":32})"},
+    {"hunyuan", R"({"use_cla":true,"cla_share_factor":2})"},
+    {"hunyuan_v1_dense", R"({"use_cla":true,"cla_share_factor":2})"},
+    {"hunyuan_v1_moe", R"({"use_cla":true,"cla_share_factor":3})"},
+    {"lfm2", R"({"full_attn_idxs":[2,5]})"},
+    {"lfm2_moe", R"({"full_attn_idxs":[2,5]})"},
+    {"nemotron-nas", R"({"num_hidden_layers":2,"block_configs":[
+        {"attention":{"n_heads_in_group":8}},{"attention":{"no_op":true}}]})"},
+    {"nemotron_h", R"({"hybrid_override_pattern":"M*-M"})"},
+    {"openelm", R"({"num_hidden_layers":2,"num_kv_heads":[2,3],"num_query_heads":[4,6]})"},
+    {"plamo2", R"({"mamba_num_heads":32})"},
+};
+
+/// A model of that type, of its class's own dimensions as far as it has any.
+ModelPtr model_of(const Architecture& row) {
+    JsonValue json;
+    json.set("model_type", row.model_type);
+    json.set("use_sliding_window", true);
+    if (!row.layers_key.empty())
+        json.set(std::string(row.layers_key), type_layers);
+    for (const auto& [key, value] : usual_keys)
+        if (!class_default(row.model_type, key))
+            json.set(std::string(key), value);
+    const auto found = own_keys.find(row.model_type);
+    const JsonValue own =
+        parse_json(found == own_keys.end() ? "{}" : found->second, "own keys").value;
+    for (const auto& [key, value] : *own.if_object())
+        json.set(key, value);
+    const std::string name(row.model_type);
+    return make_model({name, name, std::move(json), {}});
+}
+
+TEST(EveryType, OfTheArchitectureTableIsEqualOrRefusedForAKnownReason) {
+    ShrunkVerifier verifier;
+    Tally tally;
+    for (const Architecture& row : architecture_table()) {
+        ModelPtr model;
+        ASSERT_NO_THROW(model = model_of(row)) << row.model_type;
+        tally.add(std::string(row.model_type), model->plan, verifier.verify(*model));
+    }
+    std::cout << tally.text();
+    EXPECT_THAT(tally.failed, IsEmpty());
+    EXPECT_THAT(reasons_of(tally), UnorderedElementsAreArray(known_refusals()));
+    EXPECT_EQ(tally.equal + tally.refusals, std::ssize(architecture_table()));
 }
 
 std::vector<std::string> kinds_of_shrunk(const char* name) {
