@@ -4,6 +4,7 @@
 #include "core/error.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace kvcaliper {
 
@@ -264,7 +265,11 @@ LayerPlan layer_from_json(const JsonValue& json) {
         layer.parts.push_back(part_from_json(part));
     }
     if (json.find("shared_with") != nullptr) {
-        layer.shared_with = static_cast<int>(json.integer_at("shared_with"));
+        const std::int64_t owner = json.integer_at("shared_with");
+        if (owner < 0 || owner > std::numeric_limits<int>::max()) {
+            throw Error("/shared_with: expected a layer, found " + std::to_string(owner));
+        }
+        layer.shared_with = static_cast<int>(owner);
     }
     if (const JsonValue* decided = json.find("decided_by"); decided && decided->if_string()) {
         layer.decided_by = *decided->if_string();

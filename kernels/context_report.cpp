@@ -2,6 +2,7 @@
 // The second half of a context's run: what its buffers look like, and what is said about it.
 #include "kernels/context_run.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace kvcaliper::kernels {
@@ -169,11 +170,14 @@ void ContextRun::report_outputs(Findings& findings) const {
         std::snprintf(text, sizeof text, "relative error %.2g of the worst head exceeds %.2g",
                       outcomes_[g].max_error, driver.bound());
         findings.add(context_, driver.representative(),
-                     std::string(to_string(driver.group().plan.kind)) + " output", "output", text);
+                     (driver.group().borrows() ? "shared " : "") +
+                         std::string(to_string(driver.group().plan.kind)) + " output",
+                     "output", text);
     }
 }
 
-/// Time, cost and error of one group, as a row of its own and in the samples of its components.
+/// Time, cost and error of one group, as a row of its own and in the samples of the components
+/// that it reads.
 void ContextRun::finish_group(ContextOutcome& outcome, int group) const {
     const auto g = static_cast<std::size_t>(group);
     const LayerDriver& driver = *groups_[g].driver;
@@ -185,16 +189,18 @@ void ContextRun::finish_group(ContextOutcome& outcome, int group) const {
     const Timing timing = timing_of(outcomes_[g].seconds);
     outcome.kernels.push_back({context_, std::string(to_string(layer.kind)), layers, attended,
                                timing, cost.bytes_read * attended, cost.flops * attended,
-                               std::nullopt, outcomes_[g].max_error, driver.bound()});
+                               std::nullopt, outcomes_[g].max_error, driver.bound(),
+                               driver.group().borrows()});
+    const int shape = group_of(driver.lender(), driver.group().parts.front());
     const auto planes = layer_planes(layer, context_, elements);
     const auto costs = step_costs(layer, context_, elements, request_.sequences);
     for (std::size_t i = 0; i < planes.size(); ++i)
         for (Sample& sample : outcome.samples)
-            if (sample.shape == group && sample.component == planes[i].role) {
-                sample.seconds = timing.median;
-                sample.bytes_read = costs[i].bytes_read * attended;
-                sample.flops = costs[i].flops * attended;
-                sample.max_error = outcomes_[g].max_error;
+            if (sample.shape == shape && sample.component == planes[i].role) {
+                sample.seconds = sample.seconds.value_or(0) + timing.median;
+                sample.bytes_read += costs[i].bytes_read * attended;
+                sample.flops += costs[i].flops * attended;
+                sample.max_error = std::max(sample.max_error.value_or(0), outcomes_[g].max_error);
                 sample.bound = driver.bound();
                 sample.refuted = sample.refuted || !(outcomes_[g].max_error <= driver.bound());
                 sample.quantisation_error = driver.quantisation_error(i);

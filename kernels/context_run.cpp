@@ -32,7 +32,7 @@ ContextRun::ContextRun(const VerifyRequest& request, CountingAllocator& allocato
     const std::vector<LayerGroup> shapes = layer_groups(request.plan);
     for (std::size_t g = 0; g < shapes.size(); ++g) {
         const LayerGroup& group = shapes[g];
-        for (std::size_t i = 0; i < group.layers.size(); ++i)
+        for (std::size_t i = 0; i < group.layers.size() && !group.borrows(); ++i)
             group_of_part_[static_cast<std::size_t>(group.layers[i])]
                           [static_cast<std::size_t>(group.parts[i])] = static_cast<int>(g);
     }
@@ -138,7 +138,7 @@ int ContextRun::group_of(int layer, int part) const {
 
 LayerMemory ContextRun::memory_of(const LayerGroup& group, std::size_t member) const {
     LayerMemory memory;
-    memory.layer = group.layers[member];
+    memory.layer = group.owner(member);
     memory.shapes = layer_planes(group.plan, context_, plane_elements(request_));
     for (const Plane& shape : memory.shapes)
         for (const Buffer& buffer : buffers_)
@@ -151,7 +151,7 @@ LayerMemory ContextRun::memory_of(const LayerGroup& group, std::size_t member) c
 void ContextRun::fill_layers() {
     for (GroupRun& run : groups_) {
         const LayerGroup& group = run.driver->group();
-        for (std::size_t i = 0; i < group.layers.size(); ++i) {
+        for (std::size_t i = 0; i < group.layers.size() && !group.borrows(); ++i) {
             check_cancelled();
             run.driver->fill(memory_of(group, i), context_ - request_.steps, i == 0);
             progress_();
@@ -184,11 +184,12 @@ void ContextRun::keep_timed(std::size_t group) {
         seconds.erase(seconds.begin(), seconds.end() - request_.repeats);
 }
 
-/// Every layer takes the token; the layers that attend are timed together.
+/// Every layer takes the token; the layers that attend are timed together. Those that borrow come
+/// last and find the token in what they read.
 void ContextRun::decode_step(std::int64_t position, bool compare, std::size_t group) {
     LayerDriver& driver = *groups_[group].driver;
     driver.begin_step(position);
-    for (std::size_t i = 0; i < driver.group().layers.size(); ++i) {
+    for (std::size_t i = 0; i < driver.group().layers.size() && !driver.group().borrows(); ++i) {
         check_cancelled();
         driver.append(memory_of(driver.group(), i), position);
     }

@@ -10,7 +10,10 @@ namespace kvcaliper::kernels {
 LayerDriver::LayerDriver(Backend& backend, const VerifyRequest& request, const LayerGroup& group,
                          const std::atomic<bool>* cancel)
     : backend_(backend), request_(request), group_(group), elements_(plane_elements(request)),
-      io_plan_(io_plan(group.plan, elements_, request.sequences)), cancel_(cancel) {}
+      io_plan_(io_plan(group.plan, elements_, request.sequences)), cancel_(cancel) {
+    if (group.borrows())
+        io_plan_.append = 0; // it appends nothing
+}
 
 void LayerDriver::allocate(CountingAllocator& allocator) {
     out_ = allocator.allocate("io", io_plan_.out);

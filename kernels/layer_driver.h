@@ -17,9 +17,9 @@
 
 namespace kvcaliper::kernels {
 
-/// Where the planes of one layer lie, in the order of layer_planes().
+/// Where the planes that one layer reads lie, in the order of layer_planes().
 struct LayerMemory {
-    int layer = 0;
+    int layer = 0; ///< whose planes they are
     std::vector<void*> planes;
     std::vector<Plane> shapes;
 };
@@ -35,6 +35,8 @@ class LayerDriver {
 
     const LayerGroup& group() const { return group_; }
     int representative() const { return group_.layers.front(); }
+    /// The layer whose rows the representative reads: itself, but for one that borrows.
+    int lender() const { return group_.owner(0); }
     std::int64_t io_bytes() const { return io_plan_.total(); }
     /// The most scratch any step at any of the contexts needs.
     virtual std::int64_t workspace_bytes() const { return 0; }

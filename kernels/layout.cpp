@@ -97,6 +97,14 @@ bool same_shape(const LayerPart& a, const LayerPart& b) {
     return a.kind == b.kind && shape_text(a) == shape_text(b);
 }
 
+/// The group of that shape, which a new shape founds.
+LayerGroup& group_for(std::vector<LayerGroup>& groups, const LayerPart& part) {
+    const auto known = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& group) {
+        return same_shape(group.plan, part);
+    });
+    return known == groups.end() ? groups.emplace_back(LayerGroup{part, {}, {}}) : *known;
+}
+
 constexpr std::int64_t append_piece = 4 << 20; ///< small enough to stay in a cache on its way
 
 std::int64_t chunk_tokens(std::int64_t bytes_per_token) {
@@ -175,19 +183,23 @@ std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t 
 }
 
 std::vector<LayerGroup> layer_groups(const ModelPlan& plan) {
-    std::vector<LayerGroup> groups;
-    // An MLP, or a layer that reads another's cache, has no part.
-    for (std::size_t i = 0; i < plan.layers.size(); ++i)
-        for (std::size_t j = 0; j < plan.layers[i].parts.size(); ++j) {
-            const LayerPart& part = plan.layers[i].parts[j];
-            auto group = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& known) {
-                return same_shape(known.plan, part);
-            });
-            if (group == groups.end())
-                group = groups.insert(groups.end(), {part, {}, {}});
-            group->layers.push_back(static_cast<int>(i));
-            group->parts.push_back(static_cast<int>(j));
+    std::vector<LayerGroup> groups, borrowing;
+    for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+        const LayerPlan& layer = plan.layers[i];
+        for (std::size_t j = 0; j < layer.parts.size(); ++j) {
+            LayerGroup& group = group_for(groups, layer.parts[j]);
+            group.layers.push_back(static_cast<int>(i));
+            group.parts.push_back(static_cast<int>(j));
         }
+        if (!layer.shared_with)
+            continue; // without a part it is an MLP
+        const LayerPlan& owner = plan.layers[static_cast<std::size_t>(*layer.shared_with)];
+        LayerGroup& group = group_for(borrowing, owner.parts.front());
+        group.layers.push_back(static_cast<int>(i));
+        group.parts.push_back(0);
+        group.owners.push_back(*layer.shared_with);
+    }
+    groups.insert(groups.end(), borrowing.begin(), borrowing.end());
     return groups;
 }
 

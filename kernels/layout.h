@@ -38,8 +38,15 @@ std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t 
 struct LayerGroup {
     LayerPart plan;
     std::vector<int> layers; ///< ascending
-    std::vector<int> parts;  ///< which part of each of these layers
+    std::vector<int> parts;  ///< which part of each of these layers, or of the ones they read
+    /// Of layers that keep nothing and read another's cache: whose. Else empty.
+    std::vector<int> owners = {};
+
+    bool borrows() const { return !owners.empty(); }
+    /// The layer whose planes a member of the group reads.
+    int owner(std::size_t member) const { return borrows() ? owners[member] : layers[member]; }
 };
+/// Every part of every layer; behind them the layers that read another's first part.
 std::vector<LayerGroup> layer_groups(const ModelPlan& plan);
 
 /// What one decode step of one layer reads and computes, all sequences.

@@ -12,7 +12,8 @@ namespace kvcaliper::kernels {
 
 void TokenDriver::allocate(CountingAllocator& allocator) {
     LayerDriver::allocate(allocator);
-    source_ = allocator.allocate("io", io_plan_.append);
+    if (io_plan_.append > 0)
+        source_ = allocator.allocate("io", io_plan_.append);
     query_ = allocator.allocate("io", io_plan_.query);
     if (io_plan_.query_rope > 0)
         query_rope_ = allocator.allocate("io", io_plan_.query_rope);
@@ -83,7 +84,7 @@ std::optional<double> TokenDriver::quantisation_error(std::size_t plane) const {
     double lost = 0, size = 0;
     std::vector<double> row(static_cast<std::size_t>(shape.width));
     for (std::int64_t token = 0; token < 64; ++token) {
-        const StreamId id = stream(representative(), 0, purpose(plane));
+        const StreamId id = stream(lender(), 0, purpose(plane));
         normal_values(token_key(id, token), 0, shape.width, shape.element, row.data());
         const std::vector<double> stored_from = row;
         store_and_restore(shape.format, shape.width, row.data());
@@ -103,7 +104,7 @@ StreamId TokenDriver::row_stream(std::int64_t layer, std::int64_t sequence, Purp
 
 std::uint64_t TokenDriver::row_key(std::int64_t sequence, Purpose purpose,
                                    std::int64_t token) const {
-    return token_key(row_stream(representative(), sequence, purpose, token), token);
+    return token_key(row_stream(lender(), sequence, purpose, token), token);
 }
 
 void TokenDriver::send_query(const GuardedBuffer& to, Purpose purpose, std::int64_t per_sequence,

@@ -38,7 +38,7 @@ class TokenDriver : public LayerDriver {
     /// seed of their own, and every sequence has the same.
     StreamId row_stream(std::int64_t layer, std::int64_t sequence, Purpose purpose,
                         std::int64_t token) const;
-    /// The key of the representative's row of a token.
+    /// The key of the row of a token that the representative reads.
     std::uint64_t row_key(std::int64_t sequence, Purpose purpose, std::int64_t token) const;
 
     /// One query of every head and sequence, [sequences][heads][width].

@@ -131,6 +131,32 @@ JsonValue to_json(const VerifyRequest& request) {
     return json;
 }
 
+namespace {
+
+bool keeps_rows(const LayerPlan& layer) {
+    return !layer.parts.empty() &&
+           (std::holds_alternative<AttentionDims>(layer.parts.front().dims) ||
+            std::holds_alternative<LatentDims>(layer.parts.front().dims));
+}
+
+/// A layer that borrows has nothing of its own and reads the rows of a layer before it.
+void check_sharing(const std::vector<LayerPlan>& layers) {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        if (!layers[i].shared_with)
+            continue;
+        const int owner = *layers[i].shared_with;
+        const std::string at = "/config/layers/" + std::to_string(i);
+        require(layers[i].parts.empty(),
+                at + "/parts: expected none beside shared_with, found " + kind_text(layers[i]));
+        require(owner >= 0 && owner < static_cast<int>(i) &&
+                    keeps_rows(layers[static_cast<std::size_t>(owner)]),
+                at + "/shared_with: expected a layer before it that keeps rows of tokens, found " +
+                    std::to_string(owner));
+    }
+}
+
+} // namespace
+
 void check_request(const VerifyRequest& request) {
     require(!request.plan.layers.empty(),
             "/config/layers: expected at least one layer, found none");
@@ -156,6 +182,7 @@ void check_request(const VerifyRequest& request) {
                                       std::to_string(context) + " after " + std::to_string(before));
         before = context;
     }
+    check_sharing(request.plan.layers);
     require(request.backend == "auto" || request.backend == "cuda" || request.backend == "cpu",
             "/backend: expected auto, cuda or cpu, found \"" + request.backend + "\"");
 }

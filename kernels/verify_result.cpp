@@ -136,6 +136,8 @@ JsonValue to_json(const KernelRow& row) {
     JsonValue json;
     json.set("context", row.context);
     json.set("kind", row.kind);
+    if (row.shared)
+        json.set("shared", true);
     json.set("layers", row.layers);
     json.set("attended_layers", row.attended_layers);
     json.set("seconds", row.timing.median);

@@ -32,10 +32,11 @@ struct Sample {
     std::optional<std::int64_t> used;
     bool refuted = false; ///< bytes, a guard zone, the geometry or an output contradict
     std::optional<std::int64_t> device_delta; ///< of the total only
-    std::optional<double> seconds; ///< median, of one step of the attended layers of this shape
-    std::int64_t bytes_read = 0;   ///< of this component in that step
+    /// Median, of one step of the attended layers that read this shape.
+    std::optional<double> seconds;
+    std::int64_t bytes_read = 0; ///< of this component in that step
     std::int64_t flops = 0;
-    std::optional<double> max_error; ///< worst head of the representative layer
+    std::optional<double> max_error; ///< worst head of the layers that stand for the others
     std::optional<double> bound;
     /// Of the stored rows against what was stored, relative; no part of any verdict.
     std::optional<double> quantisation_error;
@@ -63,6 +64,7 @@ struct KernelRow {
     std::optional<double> read_fraction; ///< of the device's own read ceiling
     double max_error = 0;
     double bound = 0;
+    bool shared = false; ///< these layers keep nothing: they read the cache of others
 };
 
 /// What making one sequence token by token took.

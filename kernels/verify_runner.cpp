@@ -84,6 +84,7 @@ class Run {
     std::vector<LayerGroup> baseline_groups() const;
     void run_context(ContextRun& context_run, std::int64_t context);
     void measure_bandwidth();
+    void note_sharing();
     void fit();
     void conclude();
     void progress();
@@ -194,6 +195,7 @@ void Run::measure() {
     ContextRun context_run(request_, allocator_, groups_, hooks_, step);
     for (const std::int64_t context : request_.contexts)
         run_context(context_run, context);
+    note_sharing();
     if (request_.cartridge > 0)
         result_.notes.push_back("the first " + format_integer(request_.cartridge) +
                                 " tokens of every context are a cartridge's trained slots: filled "
@@ -208,6 +210,17 @@ void Run::measure() {
         measure_bandwidth();
     fit();
     conclude();
+}
+
+void Run::note_sharing() {
+    std::int64_t layers = 0;
+    for (const GroupRun& run : groups_)
+        if (run.driver->group().borrows())
+            layers += std::ssize(run.driver->group().layers);
+    if (layers > 0)
+        result_.notes.push_back(format_integer(layers) +
+                                " layers keep nothing: they attend with queries of their own over "
+                                "the cache of another");
 }
 
 void Run::run_context(ContextRun& context_run, std::int64_t context) {
@@ -250,7 +263,7 @@ std::vector<LayerGroup> Run::baseline_groups() const {
     std::vector<LayerGroup> groups;
     if (request_.baseline > 0 && request_.depth == Depth::use)
         for (LayerGroup& group : layer_groups(request_.plan))
-            if (appends_rows(group.plan.kind))
+            if (!group.borrows() && appends_rows(group.plan.kind))
                 groups.push_back(std::move(group));
     return groups;
 }

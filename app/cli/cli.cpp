@@ -329,9 +329,10 @@ void add_other_commands(CLI::App& app, Options& options, Command& chosen) {
         ->type_name("WxH");
 
     CLI::App* list = add_command(app, "list", "What is bundled and known", list_command, chosen);
-    list->add_option("WHAT", options.subject, "models, gpus, formats, engines or architectures")
+    list->add_option("WHAT", options.subject,
+                     "models, gpus, formats, engines, architectures or kinds")
         ->required()
-        ->check(CLI::IsMember({"models", "gpus", "formats", "engines", "architectures"}));
+        ->check(CLI::IsMember({"models", "gpus", "formats", "engines", "architectures", "kinds"}));
     add_output(*list, options.output);
 }
 

@@ -4,6 +4,7 @@
 #include "core/catalog.h"
 #include "core/device.h"
 #include "core/engines/engine.h"
+#include "core/kernel_proof.h"
 
 #include <ostream>
 
@@ -55,10 +56,25 @@ Table engine_table() {
 }
 
 Table architecture_table_of_types() {
-    Table table{{{"model_type"}, {"confidence"}, {"rule"}, {"keys it reads"}}, {}};
+    Table table{{{"model_type"}, {"confidence"}, {"keeps"}, {"proof"}, {"rule"}, {"keys it reads"}},
+                {}};
     for (const ArchitectureInfo& info : known_architectures()) {
-        table.rows.push_back(
-            {info.model_type, std::string(to_string(info.confidence)), info.rule, info.keys});
+        std::string keeps;
+        for (const std::string& subject : info.keeps) {
+            keeps += (keeps.empty() ? "" : ", ") + subject;
+        }
+        table.rows.push_back({info.model_type, std::string(to_string(info.confidence)), keeps,
+                              proof_text(info.keeps), info.rule, info.keys});
+    }
+    return table;
+}
+
+/// One row per kind of layer, then what several kinds have.
+Table proof_table() {
+    Table table{{{"kind"}, {"kernels"}, {"backends"}, {"record"}}, {}};
+    for (const KernelProof& proof : kernel_proofs()) {
+        table.rows.push_back({std::string(proof.subject), std::string(proof.kernels),
+                              std::string(proof.backends), record_text(proof)});
     }
     return table;
 }
@@ -94,6 +110,9 @@ Table table_of(const std::string& subject) {
     }
     if (subject == "gpus") {
         return device_table();
+    }
+    if (subject == "kinds") {
+        return proof_table();
     }
     return subject == "engines" ? engine_table() : architecture_table_of_types();
 }

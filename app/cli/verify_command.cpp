@@ -113,8 +113,9 @@ Table kernel_table(const JsonValue& kernels) {
                  {"layers run"}},
                 {}};
     for (const JsonValue& row : *kernels.if_array()) {
+        const bool shared = row.find("shared") != nullptr; // read from the cache of other layers
         table.rows.push_back({format_integer(integer_or(row, "context", 0)),
-                              text_or(row, "kind", "?"),
+                              text_or(row, "kind", "?") + (shared ? " (shared)" : ""),
                               optional_text(number_at(row, "max_error"), "%.1e", 1),
                               optional_text(number_at(row, "bound"), "%.0e", 1),
                               optional_text(number_at(row, "seconds"), "%.3g", 1e3),

@@ -35,6 +35,8 @@ struct ArchitectureInfo {
     std::string rule; ///< name of the plan rule, in words
     std::string keys; ///< the keys it reads, comma separated
     Confidence confidence = Confidence::rule;
+    /// What its layers may keep, as subjects of the table of kernel proofs.
+    std::vector<std::string> keeps{};
 };
 std::vector<ArchitectureInfo> known_architectures();
 

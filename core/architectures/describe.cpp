@@ -301,22 +301,25 @@ std::vector<ArchitectureInfo> known_architectures() {
     std::vector<ArchitectureInfo> infos;
     for (const Architecture& row : architecture_table()) {
         infos.push_back(describe_row(row));
+        infos.back().keeps = keeps_of(row);
     }
     for (const TypeName& name : other_type_names()) {
         infos.push_back(
             {std::string(name.from), "as " + std::string(name.to), "as " + std::string(name.to)});
+        infos.back().keeps = keeps_of(*find_architecture(name.to));
     }
     for (const TypeName& wrapper : wrapper_types()) {
         infos.push_back(
             {std::string(wrapper.from),
              "a wrapper: its text config by that one's model_type, else " + std::string(wrapper.to),
              "text_config, llm_config, language_config"});
+        infos.back().keeps = keeps_of(*find_architecture(wrapper.to));
     }
     infos.push_back({"(any other)",
                      "plain attention when all standard keys are there and none speaks of another "
                      "kind of cache, else refused",
                      "num_hidden_layers" + attention_keys(generic_architecture()),
-                     Confidence::generic});
+                     Confidence::generic, keeps_of(generic_architecture())});
     return infos;
 }
 

@@ -39,6 +39,16 @@ void share_last_layers(Reading& reading, std::vector<LayerPlan>& plan, std::stri
                             std::to_string(count));
     }
     share_last(plan, count, std::string(key));
+    for (std::int64_t i = reading.layers - count; i < reading.layers; ++i) {
+        const LayerPlan& layer = plan[static_cast<std::size_t>(i)];
+        if (!layer.shared_with) { // transformers 5.24 configuration_gemma4.py raises, too
+            reading.config.fail(key,
+                                "a " + kind_text(layer) + " layer among the first " +
+                                    std::to_string(reading.layers - count) + ", for layer " +
+                                    std::to_string(i) + " to read",
+                                std::to_string(count));
+        }
+    }
 }
 
 void share_across(Reading& reading, std::vector<LayerPlan>& plan) {

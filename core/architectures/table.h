@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -172,6 +173,9 @@ const Architecture* find_architecture(std::string_view model_type);
 const Architecture& generic_architecture();
 /// What a key means when a config of that type does not have it, by the key or one of its aliases.
 std::optional<std::int64_t> class_default(std::string_view model_type, std::string_view key);
+
+/// What layers of that row may keep, as subjects of the table of kernel proofs.
+std::vector<std::string> keeps_of(const Architecture& row);
 
 /// A model_type and the one it is read as.
 struct TypeName {

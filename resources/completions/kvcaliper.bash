@@ -36,7 +36,7 @@ _kvcaliper() {
     chart) options="$settings --output --kind --gpu --weights --theme --size --help" ;;
     claims) options="$output" ;;
     log) options="$settings $output --model" ;;
-    list) options="models gpus formats engines architectures $output" ;;
+    list) options="models gpus formats engines architectures kinds $output" ;;
     esac
     case $command:$word in
     *:-* | list:*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;

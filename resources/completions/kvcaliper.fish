@@ -6,7 +6,7 @@ complete -c kvcaliper -n "__fish_seen_subcommand_from estimate compare curve fit
 complete -c kvcaliper -n "__fish_seen_subcommand_from claims" -F -a "seed gallery"
 complete -c kvcaliper -n "__fish_seen_subcommand_from log" -F
 complete -c kvcaliper -n "__fish_seen_subcommand_from log" -l model -x -a "(kvcaliper list models --csv | tail -n +2 | cut -d, -f1)"
-complete -c kvcaliper -n "__fish_seen_subcommand_from list" -a "models gpus formats engines architectures"
+complete -c kvcaliper -n "__fish_seen_subcommand_from list" -a "models gpus formats engines architectures kinds"
 complete -c kvcaliper -s c -l context -x -d "tokens held per sequence"
 complete -c kvcaliper -s n -l sequences -x -d "sequences held at once"
 for option in kv k v index state conv

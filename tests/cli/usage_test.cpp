@@ -59,6 +59,8 @@ TEST(Usage, Lists) {
     EXPECT_THAT(run_cli({"list", "formats", "--csv"}).out, HasSubstr("q8_0,32,34,0,llama.cpp,"));
     EXPECT_THAT(run_cli({"list", "engines"}).out, HasSubstr("ideal"));
     EXPECT_THAT(run_cli({"list", "architectures"}).out, HasSubstr("gpt_oss"));
+    EXPECT_THAT(run_cli({"list", "kinds", "--csv"}).out,
+                HasSubstr("\nmla,\"latent.cuh, mma.cuh\","));
     // 81,559 MiB, as nvidia-smi shows them (modal-client pull request 2797).
     EXPECT_THAT(run_cli({"list", "gpus", "--csv"}).out,
                 HasSubstr("h100-80,NVIDIA H100 SXM 80 GB,NVIDIA,gpu,79.6 GiB,85520809984,"
@@ -67,6 +69,19 @@ TEST(Usage, Lists) {
     EXPECT_GE(run_cli({"list", "gpus", "--json"}).json().array_at("gpus").size(), 60u);
     const auto models = run_cli({"list", "models", "--json"}).json().array_at("models");
     EXPECT_GE(models.size(), 50u);
+}
+
+TEST(Usage, AnArchitectureIsListedWithItsProof) {
+    const JsonValue listed = run_cli({"list", "architectures", "--json"}).json();
+    for (const JsonValue& row : listed.array_at("architectures")) {
+        EXPECT_NE(row.string_at("keeps"), "");
+        EXPECT_NE(row.string_at("proof"), "");
+        if (row.string_at("model_type") == "gemma3n_text") {
+            EXPECT_EQ(row.string_at("keeps"), "full_attention, sliding_attention, shared_cache");
+            EXPECT_EQ(row.string_at("proof"),
+                      "cpu, emulated; executed by emulation only, never on a GPU");
+        }
+    }
 }
 
 } // namespace

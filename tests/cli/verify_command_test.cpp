@@ -53,6 +53,15 @@ TEST_F(VerifyCommand, AnEqualResult) {
     EXPECT_THAT(ran.out, HasSubstr("equal: measured memory is what is required"));
 }
 
+TEST_F(VerifyCommand, LayersThatReadAnothersCacheAreToldApart) {
+    std::string told = result("equal", 10);
+    told.insert(told.rfind("}'"), R"(,"kernels":[{"context":64,"kind":"mla","layers":2},)"
+                                  R"({"context":64,"kind":"mla","shared":true,"layers":3}])");
+    const std::string out = run_with(told + "; exit 0").out;
+    EXPECT_THAT(out, HasSubstr("mla (shared)"));
+    EXPECT_THAT(out, HasSubstr("mla  "));
+}
+
 TEST_F(VerifyCommand, ARefutedResult) {
     const Ran ran = run_with(result("refuted", 11) + "; exit 1");
     EXPECT_EQ(ran.code, answered_no);

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kernel_proof.h"
+
+#include "core/error.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kvcaliper {
+
+namespace {
+
+constexpr std::string_view here = "cpu, emulated";
+
+// clang-format off
+constexpr KernelProof proofs[] = {
+    {"full_attention", "attention.cuh, mma.cuh", here, ""},
+    {"sliding_attention", "attention.cuh, mma.cuh", here, ""},
+    {"chunked_attention", "attention.cuh, mma.cuh", here, ""},
+    {"cross_attention", "attention.cuh, mma.cuh", here, ""},
+    {"mla", "latent.cuh, mma.cuh", here, ""},
+    {"compressed_attention", "", "", ""},
+    {"mamba1", "mamba1.cuh", here, ""},
+    {"mamba2", "conv.cuh, mamba2.cuh", here, ""},
+    {"gated_delta", "conv.cuh, delta.cuh", here, ""},
+    {"kda", "conv.cuh, delta.cuh", here, ""},
+    {"lightning", "delta.cuh", here, ""},
+    {"gla", "conv.cuh, delta.cuh", here, ""},
+    {"rglru", "", "", ""},
+    {"short_conv", "conv.cuh", here, ""},
+    {"rwkv4", "", "", ""},
+    {"rwkv", "", "", ""},
+    {"xlstm", "", "", ""},
+    {"kv_conv", "", "", ""},
+    {index_keys, "", "", ""},
+    {shared_cache, "attention.cuh, latent.cuh, mma.cuh", here, ""},
+    {attention_sinks, "split.cuh", here, ""},
+    {"pages", "paged.cuh", here, ""},
+    {"cartridge", "attention.cuh, latent.cuh, mma.cuh", here, ""},
+};
+// clang-format on
+
+std::string one_proof_text(const KernelProof& proof) {
+    return (proof.backends.empty() ? "" : std::string(proof.backends) + "; ") + record_text(proof);
+}
+
+} // namespace
+
+std::span<const KernelProof> kernel_proofs() {
+    return proofs;
+}
+
+const KernelProof& proof_of(std::string_view subject) {
+    for (const KernelProof& proof : proofs) {
+        if (proof.subject == subject) {
+            return proof;
+        }
+    }
+    throw Error("no proof is told of " + std::string(subject));
+}
+
+std::string record_text(const KernelProof& proof) {
+    if (proof.kernels.empty()) {
+        return "no kernel yet";
+    }
+    return proof.record.empty() ? "executed by emulation only, never on a GPU"
+                                : std::string(proof.record);
+}
+
+std::string proof_text(const std::vector<std::string>& subjects) {
+    std::vector<std::pair<std::string, std::string>> texts; // text, and whom it is about
+    for (const std::string& subject : subjects) {
+        const std::string text = one_proof_text(proof_of(subject));
+        const auto known = std::find_if(texts.begin(), texts.end(),
+                                        [&](const auto& one) { return one.first == text; });
+        if (known == texts.end()) {
+            texts.emplace_back(text, subject);
+        } else {
+            known->second += ", " + subject;
+        }
+    }
+    if (texts.size() == 1) {
+        return texts.front().first;
+    }
+    std::string all;
+    for (const auto& [text, about] : texts) {
+        all += (all.empty() ? "" : "; ") + about + ": " + text;
+    }
+    return all;
+}
+
+} // namespace kvcaliper
