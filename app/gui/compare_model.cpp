@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/compare_model.h"
 
+#include "app/gui/chart_theme.h"
 #include "app/gui/table_text.h"
 #include "app/gui/text.h"
 
 #include <QFont>
+#include <QGuiApplication>
+#include <QPalette>
 
 namespace kvcaliper::gui {
 
@@ -12,6 +15,16 @@ namespace {
 
 bool is_bytes(int column) {
     return column >= CompareModel::Uncapped && column <= CompareModel::Total;
+}
+
+FigureKind figure_of(int column) {
+    return static_cast<FigureKind>(column - CompareModel::Uncapped);
+}
+
+/// The colour beside the mark of a badge; the view's own for what is only computed.
+QVariant badge_brush(Badge badge) {
+    const bool dark = chart_theme_for(QGuiApplication::palette()).dark;
+    return badge == Badge::computed ? QVariant() : QVariant(badge_colour(badge, dark));
 }
 
 std::optional<Ratio> ratio_to_baseline(const Study& study, const StudyRow& row) {
@@ -52,6 +65,7 @@ CompareModel::CompareModel(const Study& study, QObject* parent)
     : QAbstractTableModel(parent), study_(study),
       shown_rows_(static_cast<int>(study.rows().size())) {
     connect(&study_, &Study::changed, this, &CompareModel::refresh);
+    connect(&study_, &Study::recordsChanged, this, &CompareModel::refresh);
 }
 
 /// Slider moves change cells and not rows: then the view keeps its selection and scroll position.
@@ -89,7 +103,8 @@ QVariant CompareModel::display(const StudyRow& row, int column) const {
         return QStringLiteral("–");
     }
     if (is_bytes(column)) {
-        return bytes_text(*number);
+        const QString mark = badge_mark(badge(row, column));
+        return mark.isEmpty() ? bytes_text(*number) : mark + u' ' + bytes_text(*number);
     }
     return column == RatioColumn ? QStringLiteral("%1×").arg(text(format_decimal(*number, 3)))
                                  : integer_text(number->to_integer());
@@ -114,7 +129,23 @@ QVariant CompareModel::toolTip(const StudyRow& row, int column) const {
         return layers_text(row.model->spec);
     }
     const std::optional<Ratio> number = compare_number(study_, row, column);
-    return number && is_bytes(column) ? exact_text(*number) : QVariant();
+    return number && is_bytes(column)
+               ? exact_text(*number) + u'\n' +
+                     evidence_text(study_.evidence(row.id, figure_of(column)))
+               : QVariant();
+}
+
+Badge CompareModel::badge(const StudyRow& row, int column) const {
+    return is_bytes(column) && row.estimate ? study_.badge(row.id, figure_of(column))
+                                            : Badge::computed;
+}
+
+/// What a screen reader says: the badge as a word instead of a mark.
+QVariant CompareModel::accessible(const StudyRow& row, int column) const {
+    const std::optional<Ratio> number = compare_number(study_, row, column);
+    return number && is_bytes(column)
+               ? QStringLiteral("%1, %2").arg(bytes_text(*number), badge_text(badge(row, column)))
+               : display(row, column);
 }
 
 QVariant CompareModel::data(const QModelIndex& index, int role) const {
@@ -135,6 +166,10 @@ QVariant CompareModel::data(const QModelIndex& index, int role) const {
         font.setBold(column == Name && row.id == study_.effectiveBaseline());
         return font;
     }
+    case Qt::AccessibleTextRole:
+        return accessible(row, column);
+    case Qt::ForegroundRole:
+        return badge_brush(badge(row, column));
     case sort_role:
         if (const auto number = compare_number(study_, row, column)) {
             return number->to_double();
