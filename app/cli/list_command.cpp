@@ -4,6 +4,7 @@
 #include "core/catalog.h"
 #include "core/device.h"
 #include "core/engines/engine.h"
+#include "core/verify_record.h"
 
 #include <ostream>
 
@@ -116,6 +117,17 @@ JsonValue table_json(const Table& table, const std::string& subject) {
     return json;
 }
 
+/// Which CUDA kernels no GPU has run yet: a note for people, not part of the table.
+void write_kernels_note(Io& io) {
+    std::string kinds;
+    for (const LayerKind kind : kinds_run_on_gpu({})) {
+        kinds += (kinds.empty() ? "" : ", ") + std::string(to_string(kind));
+    }
+    io.out << "\nCUDA kernels"
+           << (kinds.empty() ? "" : " of " + kinds + ": run on a GPU; all others") << ": "
+           << emulation_only << "\n";
+}
+
 } // namespace
 
 int list_command(const Options& options, Io& io) {
@@ -124,6 +136,9 @@ int list_command(const Options& options, Io& io) {
         io.out << dump_json(table_json(table, options.subject)) << "\n";
     } else {
         io.out << format_table(table, options.output.style());
+        if (options.subject == "architectures" && options.output.style() == TableStyle::text) {
+            write_kernels_note(io);
+        }
     }
     return answered;
 }

@@ -7,6 +7,7 @@ namespace kvcaliper::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(Usage, MistakesAreOneLineAndExitTwo) {
     const std::vector<std::vector<std::string>> mistakes = {
@@ -59,6 +60,9 @@ TEST(Usage, Lists) {
     EXPECT_THAT(run_cli({"list", "formats", "--csv"}).out, HasSubstr("q8_0,32,34,0,llama.cpp,"));
     EXPECT_THAT(run_cli({"list", "engines"}).out, HasSubstr("ideal"));
     EXPECT_THAT(run_cli({"list", "architectures"}).out, HasSubstr("gpt_oss"));
+    EXPECT_THAT(run_cli({"list", "architectures"}).out,
+                HasSubstr("executed by emulation only, never on a GPU"));
+    EXPECT_THAT(run_cli({"list", "architectures", "--csv"}).out, Not(HasSubstr("emulation")));
     // 81,559 MiB, as nvidia-smi shows them (modal-client pull request 2797).
     EXPECT_THAT(run_cli({"list", "gpus", "--csv"}).out,
                 HasSubstr("h100-80,NVIDIA H100 SXM 80 GB,NVIDIA,gpu,79.6 GiB,85520809984,"
