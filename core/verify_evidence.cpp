@@ -3,8 +3,8 @@
 
 #include "core/error.h"
 
-#include <map>
-#include <tuple>
+#include <algorithm>
+#include <set>
 #include <utility>
 
 namespace kvcaliper {
@@ -22,38 +22,41 @@ bool covers(const VerifyRecord& record, const Estimate& estimate) {
            record.measured_at(estimate.settings.context.count()).has_value();
 }
 
-/// The latest covering record of every device, and the latest of those that are stale; one that was
-/// disturbed proves nothing either way.
-std::vector<Judged> latest_per_device(const Estimate& estimate,
+/// Covering records, the latest first; one that was disturbed proves nothing either way.
+std::vector<VerifyRecordPtr> covering(const Estimate& estimate,
                                       const std::vector<VerifyRecordPtr>& records) {
-    std::map<std::tuple<std::string, std::string, bool>, Judged> latest;
+    std::vector<VerifyRecordPtr> found;
     for (const VerifyRecordPtr& record : records) {
-        if (record->verdict == "disturbed" || !covers(*record, estimate)) {
-            continue;
-        }
-        Judged judged{record, check_record(*record, *estimate.model)};
-        const bool stale = judged.check.status == RecordStatus::stale;
-        Judged& known = latest[{record->backend, record->device, stale}];
-        if (!known.record || known.record->date < record->date) {
-            known = std::move(judged);
+        if (record->verdict != "disturbed" && covers(*record, estimate)) {
+            found.push_back(record);
         }
     }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a->date > b->date; });
+    return found;
+}
+
+/// Of every device the latest record that is not stale, and every one that is and came later.
+std::vector<Judged> latest_per_device(const Estimate& estimate,
+                                      const std::vector<VerifyRecordPtr>& records) {
+    std::set<std::string> settled;
     std::vector<Judged> judged;
-    for (auto& [device, one] : latest) {
-        judged.push_back(std::move(one));
+    for (const VerifyRecordPtr& record : covering(estimate, records)) {
+        if (!settled.contains(record->device_text())) {
+            judged.push_back({record, check_record(*record, *estimate.model)});
+            if (judged.back().check.status != RecordStatus::stale) {
+                settled.insert(record->device_text());
+            }
+        }
     }
     return judged;
 }
 
 /// The latest one of that status, or null.
 const Judged* latest_of(const std::vector<Judged>& judged, RecordStatus status) {
-    const Judged* found = nullptr;
-    for (const Judged& one : judged) {
-        if (one.check.status == status && (!found || found->record->date < one.record->date)) {
-            found = &one;
-        }
-    }
-    return found;
+    const auto found = std::find_if(judged.begin(), judged.end(),
+                                    [&](const Judged& one) { return one.check.status == status; });
+    return found == judged.end() ? nullptr : &*found;
 }
 
 /// Two neighbouring contexts of a run and what grew between them, per token and sequence.
@@ -126,11 +129,8 @@ std::string measured_how(FigureKind figure, const Estimate& estimate, const Veri
     return "";
 }
 
-} // namespace
-
-Evidence figure_evidence(FigureKind figure, const Estimate& estimate,
-                         const std::vector<VerifyRecordPtr>& records) {
-    const std::vector<Judged> judged = latest_per_device(estimate, records);
+Evidence evidence_of(FigureKind figure, const Estimate& estimate,
+                     const std::vector<Judged>& judged) {
     if (const Judged* refuted = latest_of(judged, RecordStatus::refuted)) {
         return {EvidenceStatus::refuted, refuted->record, refuted->check.reason};
     }
@@ -143,6 +143,18 @@ Evidence figure_evidence(FigureKind figure, const Estimate& estimate,
         return {EvidenceStatus::stale, stale->record, stale->check.reason};
     }
     return {};
+}
+
+} // namespace
+
+FigureEvidence figure_evidence(const Estimate& estimate,
+                               const std::vector<VerifyRecordPtr>& records) {
+    const std::vector<Judged> judged = latest_per_device(estimate, records);
+    FigureEvidence evidence;
+    for (const FigureKind figure : all_figure_kinds) {
+        evidence[static_cast<std::size_t>(figure)] = evidence_of(figure, estimate, judged);
+    }
+    return evidence;
 }
 
 } // namespace kvcaliper

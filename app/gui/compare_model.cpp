@@ -17,8 +17,20 @@ bool is_bytes(int column) {
     return column >= CompareModel::Uncapped && column <= CompareModel::Total;
 }
 
-FigureKind figure_of(int column) {
-    return static_cast<FigureKind>(column - CompareModel::Uncapped);
+/// The figure in a column; nothing for a column that is none.
+std::optional<FigureKind> figure_of(int column) {
+    switch (column) {
+    case CompareModel::Uncapped:
+        return FigureKind::uncapped;
+    case CompareModel::Growth:
+        return FigureKind::growth;
+    case CompareModel::Constant:
+        return FigureKind::constant;
+    case CompareModel::Total:
+        return FigureKind::total;
+    default:
+        return std::nullopt;
+    }
 }
 
 /// The colour beside the mark of a badge; the view's own for what is only computed.
@@ -129,15 +141,18 @@ QVariant CompareModel::toolTip(const StudyRow& row, int column) const {
         return layers_text(row.model->spec);
     }
     const std::optional<Ratio> number = compare_number(study_, row, column);
-    return number && is_bytes(column)
-               ? exact_text(*number) + u'\n' +
-                     evidence_text(study_.evidence(row.id, figure_of(column)))
-               : QVariant();
+    if (!number || !is_bytes(column)) {
+        return {};
+    }
+    return badge(row, column) == Badge::computed
+               ? exact_text(*number)
+               : exact_text(*number) + u'\n' +
+                     evidence_text(study_.evidence(row.id, *figure_of(column)));
 }
 
 Badge CompareModel::badge(const StudyRow& row, int column) const {
-    return is_bytes(column) && row.estimate ? study_.badge(row.id, figure_of(column))
-                                            : Badge::computed;
+    const auto figure = figure_of(column);
+    return figure && row.estimate ? study_.badge(row.id, *figure) : Badge::computed;
 }
 
 /// What a screen reader says: the badge as a word instead of a mark.

@@ -53,10 +53,11 @@ TextRow table_row(const BookedRecord& entry, const Study& study) {
     const QString name = row != nullptr ? row->name : text(record.plan.name);
     const QString story = record_text(record, check);
     return {entry.id,
-            {word_cell(name, place_text(entry)), number_cell(record.contexts().back()),
-             number_cell(record.sequences), word_cell(formats_text(record.formats), story),
-             word_cell(device_text(record), story), word_cell(date_text(record), story),
-             word_cell(status_text(check.status), story)}};
+            {word_cell(status_text(check.status), story), word_cell(name, place_text(entry)),
+             number_cell(record.contexts().back()), number_cell(record.sequences),
+             word_cell(formats_text(record.formats), story),
+             word_cell(date_text(record).remove(QStringLiteral(" UTC")), story),
+             word_cell(device_text(record), story)}};
 }
 
 } // namespace
@@ -72,8 +73,8 @@ RecordCheck check_in_study(const VerifyRecord& record, const Study& study) {
 
 RecordHistory::RecordHistory(Study& study, QWidget* parent)
     : QWidget(parent), study_(study),
-      rows_(new TextTable({tr("Model"), tr("Context"), tr("Sequences"), tr("K / V"), tr("Device"),
-                           tr("Date"), tr("Verdict")},
+      rows_(new TextTable({tr("Verdict"), tr("Model"), tr("Context"), tr("Sequences"), tr("K / V"),
+                           tr("Date (UTC)"), tr("Device")},
                           this)),
       sorted_(new QSortFilterProxyModel(this)), view_(new QTableView(this)),
       use_(button("recordUse", tr("&Use its settings"),

@@ -19,7 +19,7 @@ class RecordHistory : public QWidget {
     Q_OBJECT
 
   public:
-    enum Column { Model, Context, Sequences, Formats, Device, Date, Verdict, ColumnCount };
+    enum Column { Verdict, Model, Context, Sequences, Formats, Date, Device, ColumnCount };
 
     explicit RecordHistory(Study& study, QWidget* parent = nullptr);
     /// Marks a record as the one that is shown; none when empty.

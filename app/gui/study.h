@@ -12,7 +12,6 @@
 #include <QString>
 #include <QStringList>
 
-#include <array>
 #include <optional>
 #include <vector>
 
@@ -152,7 +151,7 @@ class Study : public QObject {
     QHash<QString, ModelPtr> loaded_;
     RecordBook* records_;
     // Worked out when they are asked for, and forgotten with every change.
-    mutable QHash<QString, std::array<std::optional<Evidence>, 4>> evidence_;
+    mutable QHash<QString, FigureEvidence> evidence_;
     mutable QHash<QString, Verification> verifications_;
     QString current_;
     int merge_serial_ = 0;

@@ -90,14 +90,15 @@ std::optional<QString> Study::useRecord(const QString& id) {
 }
 
 Evidence Study::evidence(const QString& id, FigureKind figure) const {
-    std::optional<Evidence>& known = evidence_[id][static_cast<std::size_t>(figure)];
-    if (!known) {
+    auto known = evidence_.find(id);
+    if (known == evidence_.end()) {
         const StudyRow* asked = row(id);
-        known = asked != nullptr && asked->estimate
-                    ? figure_evidence(figure, *asked->estimate, records_->records())
-                    : Evidence{};
+        known = evidence_.insert(id, asked != nullptr && asked->estimate
+                                         ? figure_evidence(*asked->estimate, records_->records())
+                                         : FigureEvidence{});
     }
-    return *known;
+    const auto index = static_cast<std::size_t>(figure);
+    return index < known->size() ? (*known)[index] : Evidence{}; // others no run can measure
 }
 
 Badge Study::badge(const QString& id, FigureKind figure) const {

@@ -108,6 +108,7 @@ void VerifyPage::buildLayout() {
     split->addWidget(chart_);
     split->addWidget(table_);
     split->addWidget(history_);
+    split->setSizes({400, 200, 190});
     split->setStretchFactor(0, 4);
     split->setStretchFactor(1, 2);
     split->setStretchFactor(2, 2);

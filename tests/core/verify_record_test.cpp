@@ -211,7 +211,8 @@ TEST(VerifyRecord, CommittedRecordsAgreeWithTodaysPredictions) {
 class Figures : public testing::Test {
   protected:
     Evidence of(FigureKind figure) const {
-        return figure_evidence(figure, estimate(model, settings), records);
+        return figure_evidence(estimate(model, settings),
+                               records)[static_cast<std::size_t>(figure)];
     }
     void measure(const test::MadeUp& made_up = {}) {
         records.push_back(made_up_record(*model, settings, made_up));

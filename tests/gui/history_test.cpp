@@ -140,9 +140,7 @@ TEST_F(History, IsThereTheNextTime) {
 
 TEST_F(History, EveryFigureSaysHowItIsKnown) {
     EXPECT_EQ(figure("gpt2-xl", CompareModel::Total).toString(), s("2.34 GiB"));
-    EXPECT_TRUE(figure("gpt2-xl", CompareModel::Total, Qt::ToolTipRole)
-                    .toString()
-                    .contains(s("no record of a run covers")));
+    EXPECT_TRUE(child<QLabel>("badge")->toolTip().contains(s("no record of a run covers")));
     study().records().add(recordOf("gpt2-xl"));
     EXPECT_EQ(figure("gpt2-xl", CompareModel::Total).toString(), s("✓ 2.34 GiB"));
     EXPECT_EQ(figure("gpt2-xl", CompareModel::Total, Qt::AccessibleTextRole).toString(),
