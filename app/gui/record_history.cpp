@@ -77,6 +77,7 @@ RecordHistory::RecordHistory(Study& study, QWidget* parent)
                            tr("Date (UTC)"), tr("Device")},
                           this)),
       sorted_(new QSortFilterProxyModel(this)), view_(new QTableView(this)),
+      title_(new QLabel(this)),
       use_(button("recordUse", tr("&Use its settings"),
                   tr("Sets the study to the model, context, sequences and formats of the run"))),
       import_(button("recordImport", tr("&Import…"),
@@ -129,10 +130,9 @@ void RecordHistory::buildTable() {
 }
 
 void RecordHistory::buildLayout() {
-    auto* label = new QLabel(tr("Histor&y of runs"), this);
-    label->setBuddy(view_);
+    title_->setBuddy(view_);
     auto* head = new QHBoxLayout;
-    head->addWidget(label, 1);
+    head->addWidget(title_, 1);
     for (QPushButton* one : {use_, import_, export_, delete_}) {
         head->addWidget(one);
     }
@@ -149,6 +149,7 @@ void RecordHistory::refresh() {
     for (const BookedRecord& entry : study_.records().all()) {
         rows.push_back(table_row(entry, study_));
     }
+    title_->setText(tr("Histor&y of runs: %n", "", static_cast<int>(rows.size())));
     selecting_ = true;
     rows_->setRows(std::move(rows));
     selecting_ = false;

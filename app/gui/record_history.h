@@ -6,6 +6,7 @@
 
 #include <QWidget>
 
+class QLabel;
 class QPushButton;
 class QSortFilterProxyModel;
 class QTableView;
@@ -49,6 +50,7 @@ class RecordHistory : public QWidget {
     TextTable* rows_;
     QSortFilterProxyModel* sorted_;
     QTableView* view_;
+    QLabel* title_;
     QPushButton* use_;
     QPushButton* import_;
     QPushButton* export_;

@@ -75,9 +75,11 @@ VerifyPage::VerifyPage(Study& study, QWidget* parent)
     progress_->setAccessibleName(tr("Progress of the verification"));
     message_->setObjectName(QStringLiteral("verifyMessage"));
     message_->setWordWrap(true);
+    message_->setTextFormat(Qt::PlainText); // names in records come from elsewhere
     message_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     kernels_->setObjectName(QStringLiteral("verifyKernels"));
     kernels_->setWordWrap(true);
+    kernels_->setTextFormat(Qt::PlainText);
     kernels_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     table_->setObjectName(QStringLiteral("verifyTable"));
     table_->setModel(samples_);

@@ -115,6 +115,7 @@ TEST_F(History, ARunIsKeptAndShown) {
     const QAbstractItemModelTester tester(const_cast<TextTable*>(&table()));
     run(FakeVerifier(result_of(study(), "gpt2-xl")));
     ASSERT_EQ(table().rowCount(), 1);
+    EXPECT_EQ(child<QTableView>("recordTable")->model()->rowCount(), 1);
     EXPECT_EQ(cell(0, RecordHistory::Model), s("GPT-2 XL"));
     EXPECT_EQ(cell(0, RecordHistory::Context), s("8,192"));
     EXPECT_EQ(cell(0, RecordHistory::Formats), s("bf16"));
@@ -126,6 +127,24 @@ TEST_F(History, ARunIsKeptAndShown) {
     EXPECT_EQ(kept.measured_at(8192), Bytes(std::int64_t{8192} * 307200)); // 300 KiB per token
     EXPECT_EQ(kept.seed, 1);
     EXPECT_FALSE(window->isWindowModified()); // a measurement is no edit
+}
+
+/// The program itself, on a model of two layers with 8 heads of 80.
+TEST_F(History, ARealRunIsMeasured) {
+    study().setModels({test::write(folder, "small.json", test::width_80_config)});
+    study().setContext(Tokens(64));
+    QSignalSpy ended(&page(), &VerifyPage::runEnded);
+    page().setProgram(s(KVCALIPER_VERIFY_PROGRAM));
+    QTest::mouseClick(child<QPushButton>("verifyStart"), Qt::LeftButton);
+    ASSERT_TRUE(ended.count() > 0 || ended.wait(patience_ms));
+    ASSERT_EQ(table().rowCount(), 1) << utf8(page().verdictText());
+    const VerifyRecord& record = *study().records().all().front().record;
+    // 2 layers × K and V × 8 heads × 80 × 2 bytes × 64 tokens
+    EXPECT_EQ(record.measured_at(64), Bytes(2 * 2 * 8 * 80 * 2 * 64));
+    for (const FigureKind figure : all_figure_kinds) {
+        EXPECT_EQ(study().badge(study().current(), figure), Badge::measured);
+    }
+    EXPECT_TRUE(page().verdictText().contains(s("Equal to the byte")));
 }
 
 TEST_F(History, IsThereTheNextTime) {
