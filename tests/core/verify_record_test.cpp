@@ -257,6 +257,7 @@ TEST_F(Figures, CountOnlyForExactlyTheirSettings) {
     measure();
     settings.sequences = 2;
     EXPECT_EQ(of(FigureKind::total).status, EvidenceStatus::computed);
+    EXPECT_EQ(of(FigureKind::growth).status, EvidenceStatus::computed); // the same for any number
     settings.sequences = 1;
     settings.k_format = "f16";
     EXPECT_EQ(of(FigureKind::total).status, EvidenceStatus::computed);
