@@ -289,6 +289,15 @@ TEST_F(Figures, CountOnlyWhereStepsRanOnThisCache) {
     EXPECT_EQ(of(FigureKind::total).status, EvidenceStatus::computed);
 }
 
+TEST_F(Figures, ADisturbedRunHidesNoneBeforeIt) {
+    measure();
+    test::MadeUp disturbed;
+    disturbed.verdict = "disturbed";
+    disturbed.date = "2026-02-01T00:00:00Z";
+    measure(disturbed);
+    EXPECT_EQ(of(FigureKind::total).status, EvidenceStatus::measured);
+}
+
 TEST_F(Figures, OfEveryDeviceTheLatestCounts) {
     test::MadeUp refuted;
     refuted.verdict = "refuted";
