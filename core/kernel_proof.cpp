@@ -63,8 +63,7 @@ std::string record_text(const KernelProof& proof) {
     if (proof.kernels.empty()) {
         return "no kernel yet";
     }
-    return proof.record.empty() ? "executed by emulation only, never on a GPU"
-                                : std::string(proof.record);
+    return std::string(proof.record.empty() ? emulation_only : proof.record);
 }
 
 std::string proof_text(const std::vector<std::string>& subjects) {

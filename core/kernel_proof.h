@@ -30,7 +30,9 @@ std::span<const KernelProof> kernel_proofs();
 /// The row of a subject; throws Error where there is none.
 const KernelProof& proof_of(std::string_view subject);
 
-/// The record, "executed by emulation only, never on a GPU", or "no kernel yet".
+inline constexpr std::string_view emulation_only = "executed by emulation only, never on a GPU";
+
+/// The record, emulation_only, or "no kernel yet".
 std::string record_text(const KernelProof& proof);
 
 /// The proofs of several subjects in a line; those that are alike are told once:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // kvcaliper-verify: one request on standard input, JSON lines on standard output.
 #include "core/error.h"
+#include "core/verify_record.h"
 #include "kernels/protocol.h"
 #include "kernels/verify_runner.h"
 
 #include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,13 +97,6 @@ void follow_parent() {
 #endif
 }
 
-std::string now_utc() {
-    char text[32];
-    const std::time_t now = std::time(nullptr);
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-    return text;
-}
-
 JsonValue hello(const Backend& backend) {
     JsonValue line;
     line.set("type", "hello");
@@ -114,12 +107,8 @@ JsonValue hello(const Backend& backend) {
 
 void write_record(const std::string& path, const VerifyRequest& request,
                   const VerifyResult& result) {
-    JsonValue record;
-    record.set("schema", 1);
-    record.set("version", KVCALIPER_VERSION);
-    record.set("date", now_utc());
-    record.set("request", to_json(request));
-    record.set("result", to_json(result));
+    const JsonValue record =
+        verify_record_json(to_json(request), to_json(result), record_date_now());
     write_file(path, dump_json(record) + "\n");
 }
 

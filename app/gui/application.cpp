@@ -4,6 +4,7 @@
 #include "app/gui/autosave.h"
 #include "app/gui/language.h"
 #include "app/gui/main_window.h"
+#include "app/gui/record_book.h"
 #include "app/gui/study_session.h"
 #include "app/gui/text.h"
 #include "core/error.h"
@@ -46,6 +47,9 @@ void use_settings_theme(const Options& options) {
 void start_window(MainWindow& window, const Options& options) {
     try {
         start_study(window.session(), options);
+        if (!window.session().problems().isEmpty()) {
+            window.say(window.session().problems().join(u'\n'));
+        }
         if (!window.session().path().isEmpty()) {
             window.remember(window.session().path());
         }
@@ -67,6 +71,7 @@ int run_window(QApplication& application, const Options& options) {
     window.restoreSettings();
     window.showTab(options.tab);
     start_window(window, options);
+    window.keepRecords(RecordBook::usualFolder());
     window.keepAutosave(Autosave::usualFolder());
     window.show();
     // Other programs' folders may lie on a slow disk: the window is there first.

@@ -2,6 +2,7 @@
 #include "app/gui/compare_model.h"
 
 #include "app/gui/bar_delegate.h"
+#include "app/gui/chart_theme.h"
 #include "app/gui/table_text.h"
 #include "app/gui/text.h"
 #include "core/catalog.h"
@@ -11,6 +12,8 @@
 #include <QFont>
 #include <QTimer>
 
+#include <QGuiApplication>
+#include <QPalette>
 #include <algorithm>
 
 namespace kvcaliper::gui {
@@ -19,6 +22,28 @@ namespace {
 
 bool is_bytes(int column) {
     return column >= CompareModel::Uncapped && column <= CompareModel::Total;
+}
+
+/// The figure in a column; nothing for a column that is none.
+std::optional<FigureKind> figure_of(int column) {
+    switch (column) {
+    case CompareModel::Uncapped:
+        return FigureKind::uncapped;
+    case CompareModel::Growth:
+        return FigureKind::growth;
+    case CompareModel::Constant:
+        return FigureKind::constant;
+    case CompareModel::Total:
+        return FigureKind::total;
+    default:
+        return std::nullopt;
+    }
+}
+
+/// The colour beside the mark of a badge; the view's own for what is only computed.
+QVariant badge_brush(Badge badge) {
+    const bool dark = chart_theme_for(QGuiApplication::palette()).dark;
+    return badge == Badge::computed ? QVariant() : QVariant(badge_colour(badge, dark));
 }
 
 std::optional<Ratio> ratio_to_baseline(const Study& study, const StudyRow& row) {
@@ -77,6 +102,7 @@ CompareModel::CompareModel(const Study& study, QObject* parent)
     worker_->setSingleShot(true);
     connect(worker_, &QTimer::timeout, this, &CompareModel::answerSome);
     connect(&study_, &Study::changed, this, &CompareModel::refresh);
+    connect(&study_, &Study::recordsChanged, this, &CompareModel::refresh);
     measureColumns();
 }
 
@@ -237,7 +263,12 @@ QVariant CompareModel::spoken(const StudyRow& row, int column) const {
     if (column == Mark && row.estimate) {
         return exact(row, column);
     }
-    const QString shown = display(row, column).toString();
+    const std::optional<Ratio> number = compare_number(study_, row, column);
+    // A screen reader says the badge as a word instead of a mark.
+    const QString shown =
+        number && is_bytes(column)
+            ? QStringLiteral("%1, %2").arg(bytes_text(*number), badge_text(badge(row, column)))
+            : display(row, column).toString();
     const QString distance = delta(row, column);
     return distance.isEmpty() ? shown
                               : tr("%1, %2 against %3").arg(shown, distance, baselineName());
@@ -303,7 +334,8 @@ QVariant CompareModel::display(const StudyRow& row, int column) const {
         return mark_text(growth_mark(row.estimate->growth.value()));
     }
     if (is_bytes(column)) {
-        return bytes_text(*number);
+        const QString mark = badge_mark(badge(row, column));
+        return mark.isEmpty() ? bytes_text(*number) : mark + u' ' + bytes_text(*number);
     }
     return column == RatioColumn ? QStringLiteral("%1×").arg(text(format_decimal(*number, 3)))
                                  : integer_text(number->to_integer());
@@ -347,9 +379,18 @@ QVariant CompareModel::toolTip(const StudyRow& row, int column) const {
         return {};
     }
     const QString distance = delta(row, column);
-    return distance.isEmpty()
-               ? exact_text(*number)
-               : tr("%1; %2 against %3").arg(exact_text(*number), distance, baselineName());
+    const QString exactly =
+        distance.isEmpty()
+            ? exact_text(*number)
+            : tr("%1; %2 against %3").arg(exact_text(*number), distance, baselineName());
+    return badge(row, column) == Badge::computed
+               ? exactly
+               : exactly + u'\n' + evidence_text(study_.evidence(row.id, *figure_of(column)));
+}
+
+Badge CompareModel::badge(const StudyRow& row, int column) const {
+    const auto figure = figure_of(column);
+    return figure && row.estimate ? study_.badge(row.id, *figure) : Badge::computed;
 }
 
 QVariant CompareModel::data(const QModelIndex& index, int role) const {
@@ -372,6 +413,8 @@ QVariant CompareModel::data(const QModelIndex& index, int role) const {
     }
     case Qt::AccessibleTextRole:
         return spoken(row, column);
+    case Qt::ForegroundRole:
+        return badge_brush(badge(row, column));
     case sort_role:
         return sortKey(row, column);
     case bar_role:

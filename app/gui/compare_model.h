@@ -81,6 +81,7 @@ class CompareModel : public QAbstractTableModel {
     QVariant display(const StudyRow& row, int column) const;
     QVariant exact(const StudyRow& row, int column) const;
     QVariant toolTip(const StudyRow& row, int column) const;
+    Badge badge(const StudyRow& row, int column) const;
     QString title(int column) const;
     QString exactTitle(int column) const;
     QString titleTip(int column) const;

@@ -50,6 +50,7 @@ ComparePage::ComparePage(Study& study, QWidget* parent)
     layout->addWidget(split);
     follow_bars(*chart_, study_);
     connect(&study_, &Study::currentChanged, this, &ComparePage::selectCurrent);
+    connect(&study_, &Study::recordsChanged, this, &ComparePage::refreshSeen); // marks need room
     selectCurrent();
 }
 

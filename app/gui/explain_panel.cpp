@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/explain_panel.h"
 
+#include "app/gui/record_book.h"
 #include "app/gui/text.h"
 
 #include <QComboBox>
@@ -100,30 +101,15 @@ QString badge_colours(Badge badge) {
 
 } // namespace
 
-QString badge_text(Badge badge) {
-    switch (badge) {
-    case Badge::computed:
-        return tr_explain("computed");
-    case Badge::measured:
-        return tr_explain("✓ measured");
-    case Badge::refuted:
-        return tr_explain("✗ refuted");
-    case Badge::stale:
-        return tr_explain("stale");
-    }
-    return {};
-}
-
-QString explain_html(const StudyRow& row, int figure, const Verification* verification) {
+QString explain_html(const StudyRow& row, int figure, const Evidence& evidence,
+                     const QString& kernels) {
     if (!row.estimate) {
         return QStringLiteral("<p>%1</p>").arg(row.error.toHtmlEscaped());
     }
     QString html = figure_html(figure_of(*row.estimate, figure));
-    if (verification != nullptr) {
-        html +=
-            heading(tr_explain("Verification")) + QStringLiteral("<p style='margin-top:0'>%1</p>")
-                                                      .arg(verification->summary.toHtmlEscaped());
-    }
+    html += heading(tr_explain("Verification")) +
+            QStringLiteral("<p style='margin-top:0'>%1</p><p style='margin-top:0'>%2</p>")
+                .arg(evidence_text(evidence).toHtmlEscaped(), kernels.toHtmlEscaped());
     return html + components_html(*row.estimate) + notes_html(*row.estimate);
 }
 
@@ -150,6 +136,7 @@ ExplainPanel::ExplainPanel(Study& study, QWidget* parent)
     connect(figure_, &QComboBox::currentIndexChanged, this, &ExplainPanel::refresh);
     connect(&study_, &Study::changed, this, &ExplainPanel::refresh);
     connect(&study_, &Study::currentChanged, this, &ExplainPanel::refresh);
+    connect(&study_, &Study::recordsChanged, this, &ExplainPanel::refresh);
     refresh();
 }
 
@@ -166,12 +153,18 @@ void ExplainPanel::refresh() {
         return;
     }
     name_->setText(row->name);
-    const Badge badge = study_.badge(row->id);
+    const Evidence evidence =
+        study_.evidence(row->id, static_cast<FigureKind>(figure_->currentIndex()));
+    const Badge badge = evidence.status;
     badge_->setText(badge_text(badge));
     badge_->setStyleSheet(badge_colours(badge) +
                           QStringLiteral(";border-radius:3px;padding:1px 6px"));
+    badge_->setToolTip(evidence_text(evidence));
+    badge_->setAccessibleName(tr("How this figure is known: %1").arg(badge_text(badge)));
     badge_->setVisible(row->estimate.has_value());
-    text_->setHtml(explain_html(*row, figure_->currentIndex(), study_.verification(row->id)));
+    text_->setHtml(explain_html(*row, figure_->currentIndex(), evidence,
+                                row->model ? kernels_text(*row->model, study_.records().records())
+                                           : QString()));
 }
 
 } // namespace kvcaliper::gui

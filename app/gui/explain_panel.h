@@ -31,8 +31,9 @@ class ExplainPanel : public QWidget {
     QTextBrowser* text_;
 };
 
-QString badge_text(Badge badge);
-/// The terms of one figure, the components at the context and the notes, as HTML.
-QString explain_html(const StudyRow& row, int figure, const Verification* verification);
+/// The terms of one figure, how it is known, what `kernels` says of the kernels behind that, the
+/// components at the context and the notes, as HTML.
+QString explain_html(const StudyRow& row, int figure, const Evidence& evidence,
+                     const QString& kernels);
 
 } // namespace kvcaliper::gui

@@ -73,6 +73,9 @@ void MainWindow::createPages() {
     tabs_->addTab(verify_, tr("Veri&fy"));
     setCentralWidget(tabs_);
     connect(compare_, &ComparePage::copyWanted, this, &MainWindow::copyTable);
+    connect(verify_, &VerifyPage::importWanted, this, &MainWindow::importRecordsDialog);
+    connect(verify_, &VerifyPage::exportWanted, this, &MainWindow::exportRecord);
+    connect(verify_, &VerifyPage::problem, this, &MainWindow::say);
 }
 
 void MainWindow::createDocks() {

@@ -54,6 +54,12 @@ class MainWindow : public QMainWindow {
     void remember(const QString& path);
     /// Says something that stays until it is read.
     void say(const QString& words);
+    /// The same behind what is still to be read.
+    void sayToo(const QString& words);
+    /// Keeps records of verification runs in a folder, and reads those that are there.
+    void keepRecords(const QString& folder);
+    /// Adds records that were written elsewhere to the history, and shows the last one.
+    void importRecords(const QStringList& paths);
     /// Lists models that other programs keep on this machine beside the bundled ones.
     void listFoundModels();
     /// Keeps unsaved edits in a folder, and offers those a program left there that has ended.
@@ -89,6 +95,8 @@ class MainWindow : public QMainWindow {
     bool mayLeaveStudy();
     void fillRecent();
     void updateTitle();
+    void importRecordsDialog();
+    void exportRecord(const QString& id);
     void offerRecovery(const QString& folder);
     void recover(const QString& autosave, const QString& folder);
     void exportChart();

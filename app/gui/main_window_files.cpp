@@ -5,6 +5,7 @@
 #include "app/gui/autosave.h"
 #include "app/gui/notice_bar.h"
 #include "app/gui/paste_model.h"
+#include "app/gui/record_book.h"
 #include "app/gui/scenario_panel.h"
 #include "app/gui/study_session.h"
 
@@ -78,8 +79,15 @@ void MainWindow::openFiles(const QStringList& paths) {
         }
         return;
     }
-    if (!paths.isEmpty()) {
-        openModels(paths);
+    QStringList records, models;
+    for (const QString& path : paths) {
+        (is_record_file(path) ? records : models) << path;
+    }
+    if (!models.isEmpty()) {
+        openModels(models);
+    }
+    if (!records.isEmpty()) {
+        importRecords(records);
     }
 }
 
@@ -116,6 +124,9 @@ bool MainWindow::openStudy(const QString& path) {
     if (const auto problem = session_->open(path)) {
         say(tr("Not opened: %1").arg(*problem));
         return false;
+    }
+    if (!session_->problems().isEmpty()) {
+        say(tr("Records left out: %1").arg(session_->problems().join(u'\n')));
     }
     remember(session_->path());
     return true;

@@ -4,6 +4,7 @@
 #include "app/gui/chart_export.h"
 #include "app/gui/chart_view.h"
 #include "app/gui/pages.h"
+#include "app/gui/record_book.h"
 #include "app/gui/scenario_panel.h"
 #include "app/gui/table_text.h"
 #include "app/gui/text.h"
@@ -35,6 +36,10 @@ void MainWindow::createFileMenu() {
     QMenu& menu = *menuBar()->addMenu(tr("&File"));
     addFileActions(menu);
     menu.addSeparator();
+    named(menu.addAction(tr("&Import records…"), this, &MainWindow::importRecordsDialog),
+          "importRecords")
+        ->setStatusTip(tr("Add what kvcaliper verify --record wrote, such as on a machine with a "
+                          "GPU, to the history of runs"));
     named(menu.addAction(tr("&Export chart…"), QKeySequence(tr("Ctrl+E")), this,
                          &MainWindow::exportChart),
           "exportChart")
@@ -158,9 +163,10 @@ void MainWindow::about() {
         tr("<h3>kvcaliper %1</h3><p>What a language model keeps in memory while it generates text, "
            "to the byte, and a measurement that agrees.</p><p>This window is free software under "
            "the GNU General Public License, version 3 or later. Calculation core, kernels, command "
-           "line and model files: Apache License 2.0.</p><p>Built on Qt %2 (LGPL 3) and "
+           "line and model files: Apache License 2.0.</p><p>%3</p><p>Built on Qt %2 (LGPL 3) and "
            "QCustomPlot 2.1 (GPL 3 or later).</p>")
-            .arg(text(version), QString::fromLatin1(qVersion())));
+            .arg(text(version), QString::fromLatin1(qVersion()),
+                 all_kernels_text(study_->records().records()).toHtmlEscaped()));
 }
 
 } // namespace kvcaliper::gui

@@ -34,10 +34,18 @@ QString error_text(const VerifySample& sample) {
 }
 
 QString measured_tip(const VerifySample& sample) {
-    const QString requested = SampleModel::tr("requested %1 B").arg(integer_text(sample.requested));
+    QString requested = SampleModel::tr("requested %1 B").arg(integer_text(sample.requested));
+    if (sample.used) {
+        requested = SampleModel::tr("%1, used %2 B").arg(requested, integer_text(*sample.used));
+    }
     return sample.device_delta ? SampleModel::tr("%1; the device says %2 B")
                                      .arg(requested, integer_text(*sample.device_delta))
                                : requested;
+}
+
+bool agrees(const VerifySample& sample) {
+    return !sample.refuted && sample.requested == sample.predicted &&
+           sample.measured() == sample.predicted;
 }
 
 QString display(const VerifySample& sample, int column) {
@@ -49,9 +57,11 @@ QString display(const VerifySample& sample, int column) {
     case SampleModel::Predicted:
         return bytes_text(Ratio(sample.predicted));
     case SampleModel::Measured:
-        return bytes_text(Ratio(sample.requested));
+        return bytes_text(Ratio(sample.measured()));
     case SampleModel::Difference:
-        return QStringLiteral("%1 B").arg(integer_text(sample.requested - sample.predicted));
+        return QStringLiteral("%1 B").arg(integer_text(sample.measured() - sample.predicted));
+    case SampleModel::Verdict:
+        return agrees(sample) ? SampleModel::tr("✓ equal") : SampleModel::tr("✗ differs");
     case SampleModel::MaxError:
         return error_text(sample);
     case SampleModel::Bandwidth:
@@ -71,9 +81,9 @@ QVariant exact(const VerifySample& sample, int column) {
     case SampleModel::Predicted:
         return QString::number(sample.predicted);
     case SampleModel::Measured:
-        return QString::number(sample.requested);
+        return QString::number(sample.measured());
     case SampleModel::Difference:
-        return QString::number(sample.requested - sample.predicted);
+        return QString::number(sample.measured() - sample.predicted);
     default:
         return display(sample, column);
     }
@@ -84,6 +94,12 @@ QVariant exact(const VerifySample& sample, int column) {
 void SampleModel::clear() {
     beginResetModel();
     samples_.clear();
+    endResetModel();
+}
+
+void SampleModel::setSamples(std::vector<VerifySample> samples) {
+    beginResetModel();
+    samples_ = std::move(samples);
     endResetModel();
 }
 
@@ -103,7 +119,7 @@ std::vector<CurvePointData> SampleModel::totals(bool over) const {
         }
         complete = is_total(sample);
         points.back().bytes =
-            complete ? Bytes(sample.requested) : points.back().bytes + Bytes(sample.requested);
+            complete ? Bytes(sample.measured()) : points.back().bytes + Bytes(sample.measured());
     }
     if (!over && !complete) {
         points.pop_back();
@@ -132,7 +148,9 @@ QVariant SampleModel::data(const QModelIndex& index, int role) const {
                                           : exact(sample, index.column());
     case Qt::TextAlignmentRole:
         return QVariant(Qt::AlignVCenter |
-                        (index.column() == ComponentName ? Qt::AlignLeft : Qt::AlignRight));
+                        (index.column() == ComponentName || index.column() == Verdict
+                             ? Qt::AlignLeft
+                             : Qt::AlignRight));
     case exact_role:
         return exact(sample, index.column());
     default:
@@ -144,9 +162,9 @@ QVariant SampleModel::headerData(int section, Qt::Orientation orientation, int r
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole) {
         return QAbstractTableModel::headerData(section, orientation, role);
     }
-    const QString names[] = {tr("Tokens"),    tr("Component"),  tr("Predicted"),
-                             tr("Measured"),  tr("Difference"), tr("Max. error (bound)"),
-                             tr("Read, GB/s")};
+    const QString names[] = {
+        tr("Tokens"),     tr("Component"), tr("Predicted"),          tr("Measured"),
+        tr("Difference"), tr("Verdict"),   tr("Max. error (bound)"), tr("Read, GB/s")};
     return names[section];
 }
 

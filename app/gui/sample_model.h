@@ -19,6 +19,7 @@ class SampleModel : public QAbstractTableModel {
         Predicted,
         Measured,
         Difference,
+        Verdict,
         MaxError,
         Bandwidth,
         ColumnCount
@@ -28,7 +29,8 @@ class SampleModel : public QAbstractTableModel {
 
     void clear();
     void add(const VerifySample& sample);
-    /// What was requested at each complete context; the last one only with its total, or at the
+    void setSamples(std::vector<VerifySample> samples);
+    /// What was measured at each complete context; the last one only with its total, or at the
     /// end.
     std::vector<CurvePointData> totals(bool over) const;
 

@@ -2,6 +2,7 @@
 #include "app/gui/study.h"
 
 #include "app/gui/format_setting.h"
+#include "app/gui/record_book.h"
 #include "app/gui/text.h"
 #include "core/catalog.h"
 #include "core/error.h"
@@ -89,7 +90,13 @@ class EditCommand : public QUndoCommand {
     int serial_;
 };
 
-Study::Study(QObject* parent) : QObject(parent), undo_(new QUndoStack(this)) {}
+Study::Study(QObject* parent)
+    : QObject(parent), undo_(new QUndoStack(this)), records_(new RecordBook(this)) {
+    connect(records_, &RecordBook::changed, this, [this] {
+        forgetEvidence();
+        Q_EMIT recordsChanged();
+    });
+}
 
 // The stack's commands refer to this object; they go while it is whole. That they go is no undoing:
 // whoever keeps unsaved edits is not to believe there are none.
@@ -250,7 +257,6 @@ void Study::edit(StudyState next, const QString& name, int field, Merge merge) {
 
 void Study::reset(const StudyState& state) {
     loaded_.clear();
-    verifications_.clear();
     apply(state);
     undo_->clear();
     endMerge();
@@ -271,6 +277,7 @@ void Study::apply(const StudyState& state) {
     forgetChanged(state.configs);
     const QString origin = state_.configs.value(current_).from; // an undone copy leads back to it
     state_ = state;
+    forgetEvidence();
     rows_.clear();
     for (const QString& id : state_.models) {
         rows_.push_back(makeRow(id));
@@ -341,27 +348,6 @@ void Study::setCurrent(const QString& id) {
         current_ = id;
         Q_EMIT currentChanged();
     }
-}
-
-void Study::setVerification(const QString& id, const Verification& verification) {
-    verifications_.insert(id, verification);
-    Q_EMIT currentChanged();
-}
-
-const Verification* Study::verification(const QString& id) const {
-    const auto found = verifications_.constFind(id);
-    return found == verifications_.constEnd() ? nullptr : &*found;
-}
-
-Badge Study::badge(const QString& id) const {
-    const Verification* known = verification(id);
-    if (known == nullptr) {
-        return Badge::computed;
-    }
-    if (!same_formats(known->settings, settings())) {
-        return Badge::stale;
-    }
-    return known->equal ? Badge::measured : Badge::refuted;
 }
 
 StudyState seed_state() {

@@ -3,6 +3,7 @@
 // observe changed(); every edit goes through its undo stack.
 #pragma once
 
+#include "app/gui/record_words.h"
 #include "core/estimate.h"
 
 #include <QHash>
@@ -17,6 +18,8 @@
 class QUndoStack;
 
 namespace kvcaliper::gui {
+
+class RecordBook;
 
 /// Where the models of a study are to run, for the Budget page alone: the other pages show what is
 /// required.
@@ -62,14 +65,11 @@ struct StudyRow {
     QString error;
 };
 
-/// What a verification run said about one model.
+/// What a run said about one model under the study's settings.
 struct Verification {
-    bool equal = false;
-    QString summary;
-    Settings settings; ///< the formats it ran under; under others the badge is stale
+    bool equal = false; ///< measured what is predicted; else refuted, or stale
+    QString summary;    ///< device, date and verdict in words
 };
-
-enum class Badge { computed, measured, refuted, stale };
 
 class Study : public QObject {
     Q_OBJECT
@@ -126,13 +126,26 @@ class Study : public QObject {
     // What is looked at. No edit, so not undone.
     const QString& current() const { return current_; }
     void setCurrent(const QString& id);
-    void setVerification(const QString& id, const Verification& verification);
+
+    // What was measured. Records are facts and no edits, and are not undone; deleting one is.
+    RecordBook& records() { return *records_; }
+    const RecordBook& records() const { return *records_; }
+    void deleteRecord(const QString& id);
+    /// Context, sequences, formats and model of a record as one edit; the reason when its model is
+    /// neither in the study nor bundled.
+    std::optional<QString> useRecord(const QString& id);
+    /// How a figure of a model is known under the settings of the study.
+    Evidence evidence(const QString& id, FigureKind figure) const;
+    Badge badge(const QString& id, FigureKind figure = FigureKind::total) const;
+    /// What a run said about the total; null where there is none.
     const Verification* verification(const QString& id) const;
-    Badge badge(const QString& id) const;
+    /// The row a record is about, or null.
+    const StudyRow* rowOf(const VerifyRecord& record) const;
 
   Q_SIGNALS:
     void changed();
     void currentChanged();
+    void recordsChanged();
 
   private:
     friend class EditCommand;
@@ -141,13 +154,17 @@ class Study : public QObject {
     ModelPtr load(const QString& id, QString& error);
     ModelPtr readConfigOf(const QString& id) const;
     void forgetChanged(const QMap<QString, StudyConfig>& next);
+    void forgetEvidence();
     StudyRow makeRow(const QString& id);
 
     QUndoStack* undo_;
     StudyState state_;
     std::vector<StudyRow> rows_;
     QHash<QString, ModelPtr> loaded_;
-    QHash<QString, Verification> verifications_;
+    RecordBook* records_;
+    // Worked out when they are asked for, and forgotten with every change.
+    mutable QHash<QString, FigureEvidence> evidence_;
+    mutable QHash<QString, Verification> verifications_;
     QString current_;
     int merge_serial_ = 0;
 };

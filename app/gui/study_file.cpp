@@ -2,6 +2,7 @@
 #include "app/gui/study_file.h"
 
 #include "app/gui/chart_export.h"
+#include "app/gui/study_records.h"
 #include "app/gui/text.h"
 #include "core/catalog.h"
 #include "core/error.h"
@@ -307,6 +308,7 @@ StudyFile read_study_file(const QString& path) {
         file.state.configs.contains(baseline) ? baseline : resolved(baseline, path);
     file.state.settings = read_settings(part.inner("settings"));
     file.state.budget = read_budget(part.inner("budget"), file.state);
+    file.records = read_study_records(file.document, path, file.problems);
     return file;
 }
 

@@ -15,6 +15,8 @@ namespace kvcaliper::gui {
 struct StudyFile {
     StudyState state;
     JsonValue document;
+    std::vector<VerifyRecordPtr> records{}; ///< those that could be read
+    QStringList problems{};                 ///< a line for each of the others
 };
 
 /// By its name's ending; the content says what is wrong with it.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/study_session.h"
 
+#include "app/gui/record_book.h"
+#include "app/gui/study_records.h"
 #include "app/gui/text.h"
 
 #include <QFileInfo>
@@ -43,7 +45,9 @@ bool StudySession::isModified() const {
 void StudySession::adopt(StudyFile file, const QString& path) {
     document_ = std::move(file.document);
     path_ = path;
+    problems_ = file.problems;
     study_.reset(file.state);
+    study_.records().setStudyRecords(file.records);
     study_.undoStack()->setClean();
     Q_EMIT changed();
 }
@@ -65,6 +69,7 @@ std::optional<QString> StudySession::open(const QString& path) {
 std::optional<QString> StudySession::save(const QString& path) {
     const QString absolute = QFileInfo(path).absoluteFilePath();
     JsonValue document = study_document(study_.state(), document_, absolute);
+    set_study_records(document, study_);
     if (const auto problem = write_study_document(absolute, document)) {
         return problem;
     }
@@ -77,6 +82,7 @@ std::optional<QString> StudySession::save(const QString& path) {
 
 JsonValue StudySession::autosaveDocument() const {
     JsonValue document = study_document(study_.state(), document_, QString());
+    set_study_records(document, study_);
     JsonValue note;
     note.set("path", utf8(path_));
     document.set(autosave_key, std::move(note));

@@ -22,6 +22,8 @@ class StudySession : public QObject {
     QString name() const;
     /// Edited since it was opened, saved or started, and not undone back to that.
     bool isModified() const;
+    /// What could not be read of the study that was opened last: a line each.
+    const QStringList& problems() const { return problems_; }
 
     void startNew(const StudyState& state);
     /// The reason when the file can not be read; the open study then stays as it is.
@@ -42,6 +44,7 @@ class StudySession : public QObject {
     Study& study_;
     JsonValue document_{JsonValue::Object{}};
     QString path_;
+    QStringList problems_;
 };
 
 } // namespace kvcaliper::gui

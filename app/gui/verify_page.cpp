@@ -4,8 +4,11 @@
 #include "app/gui/chart_builder.h"
 #include "app/gui/chart_view.h"
 #include "app/gui/format_setting.h"
+#include "app/gui/record_book.h"
+#include "app/gui/record_history.h"
 #include "app/gui/sample_model.h"
 #include "app/gui/text.h"
+#include "core/error.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -18,13 +21,54 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include <exception>
+
 namespace kvcaliper::gui {
+
+namespace {
+
+std::vector<VerifySample> recorded_samples(const VerifyRecord& record) {
+    std::vector<VerifySample> samples;
+    for (const JsonValue& sample : record.json.at("result").array_at("samples")) {
+        samples.push_back(verify_sample(sample));
+    }
+    return samples;
+}
+
+/// Of an answer that leaves no record.
+QString end_words(const QString& verdict, const QString& device) {
+    if (verdict == QLatin1String("refused")) {
+        return VerifyPage::tr("Refused by %1:").arg(device);
+    }
+    if (verdict == QLatin1String("cancelled")) {
+        return VerifyPage::tr("Cancelled.");
+    }
+    return VerifyPage::tr("The verifier's verdict: %1, on %2.").arg(verdict, device);
+}
+
+/// The verifier's own reasons, as sentences.
+QString reasons_of(const JsonValue& result) {
+    QString words;
+    const JsonValue* reasons = result.find("reasons");
+    if (reasons == nullptr || reasons->if_array() == nullptr) {
+        return words;
+    }
+    for (const JsonValue& reason : *reasons->if_array()) {
+        if (const std::string* sentence = reason.if_string()) {
+            words += u' ' + text(*sentence) + u'.';
+        }
+    }
+    return words;
+}
+
+} // namespace
 
 VerifyPage::VerifyPage(Study& study, QWidget* parent)
     : LazyPage(study, parent), run_(new VerifyRun(this)), samples_(new SampleModel(this)),
       model_(new QComboBox(this)), start_(new QPushButton(tr("&Run verification"), this)),
       cancel_(new QPushButton(tr("Ca&ncel"), this)), progress_(new QProgressBar(this)),
-      message_(new QLabel(this)), chart_(new ChartView(this)), table_(new QTableView(this)) {
+      message_(new QLabel(this)), kernels_(new QLabel(this)), chart_(new ChartView(this)),
+      table_(new QTableView(this)), history_(new RecordHistory(study, this)) {
     model_->setObjectName(QStringLiteral("verifyModel"));
     model_->setAccessibleName(tr("Model to verify"));
     start_->setObjectName(QStringLiteral("verifyStart"));
@@ -32,7 +76,13 @@ VerifyPage::VerifyPage(Study& study, QWidget* parent)
     progress_->setAccessibleName(tr("Progress of the verification"));
     message_->setObjectName(QStringLiteral("verifyMessage"));
     message_->setWordWrap(true);
+    message_->setTextFormat(Qt::PlainText); // names in records come from elsewhere
     message_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    kernels_->setObjectName(QStringLiteral("verifyKernels"));
+    kernels_->setWordWrap(true);
+    kernels_->setTextFormat(Qt::PlainText);
+    kernels_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    table_->setObjectName(QStringLiteral("verifyTable"));
     table_->setModel(samples_);
     table_->setAccessibleName(tr("Measured components"));
     table_->verticalHeader()->hide();
@@ -41,9 +91,10 @@ VerifyPage::VerifyPage(Study& study, QWidget* parent)
     table_->horizontalHeader()->setStretchLastSection(true);
     buildLayout();
     connectRun();
+    connectHistory();
     setRunning(false);
-    connect(&study_, &Study::changed, this, &VerifyPage::refreshSeen);
     connect(&study_, &Study::currentChanged, this, &VerifyPage::refreshSeen);
+    connect(&study_, &Study::recordsChanged, this, &VerifyPage::refreshSeen);
     showVerifier();
 }
 
@@ -59,12 +110,16 @@ void VerifyPage::buildLayout() {
     auto* split = new QSplitter(Qt::Vertical, this);
     split->addWidget(chart_);
     split->addWidget(table_);
-    split->setStretchFactor(0, 3);
+    split->addWidget(history_);
+    split->setSizes({400, 200, 190});
+    split->setStretchFactor(0, 4);
     split->setStretchFactor(1, 2);
+    split->setStretchFactor(2, 2);
     split->setChildrenCollapsible(false);
     auto* layout = new QVBoxLayout(this);
     layout->addLayout(row);
     layout->addWidget(message_);
+    layout->addWidget(kernels_);
     layout->addWidget(split, 1);
 }
 
@@ -98,6 +153,19 @@ void VerifyPage::connectRun() {
     });
 }
 
+void VerifyPage::connectHistory() {
+    connect(history_, &RecordHistory::chosen, this, &VerifyPage::showRecord);
+    connect(history_, &RecordHistory::importWanted, this, &VerifyPage::importWanted);
+    connect(history_, &RecordHistory::exportWanted, this, &VerifyPage::exportWanted);
+    connect(history_, &RecordHistory::useWanted, this, [this](const QString& id) {
+        if (const auto reason = study_.useRecord(id)) {
+            Q_EMIT problem(*reason);
+        } else {
+            showRecord(id);
+        }
+    });
+}
+
 void VerifyPage::setProgram(const QString& program) {
     program_ = program;
     start_->setEnabled(!program_.isEmpty());
@@ -113,10 +181,17 @@ void VerifyPage::showEvent(QShowEvent* event) {
 void VerifyPage::showVerifier() {
     const VerifierPlace place = find_verifier();
     setProgram(place.program);
-    say(place.program.isEmpty()
-            ? place.missing
-            : tr("Allocates what the model keeps, runs decode steps through our own kernels and "
-                 "compares what was used with what was predicted."));
+    missing_ = place.missing;
+    if (shown_.isEmpty()) {
+        say(introduction());
+    }
+}
+
+QString VerifyPage::introduction() const {
+    return program_.isEmpty()
+               ? missing_
+               : tr("Allocates what the model keeps, runs decode steps through our own kernels and "
+                    "compares what was used with what was predicted.");
 }
 
 void VerifyPage::start() {
@@ -126,11 +201,20 @@ void VerifyPage::start() {
     }
     running_id_ = row->id;
     running_settings_ = study_.settings();
+    try {
+        request_ = verify_request(*row->estimate);
+    } catch (const Error& error) { // settings that can not be run, such as a context of 2 tokens
+        say(tr("Not started: %1").arg(text(error.what())), QStringLiteral("font-weight:bold"));
+        return;
+    }
+    shown_.clear();
+    shown_for_ = study_.current();
+    history_->select(QString());
     samples_->clear();
     refreshChart(false);
     say(tr("Starting …"));
     setRunning(true);
-    run_->start(program_, verify_request(*row->estimate));
+    run_->start(program_, request_);
 }
 
 void VerifyPage::cancel() {
@@ -148,69 +232,108 @@ void VerifyPage::refresh() {
         model_->addItem(row.name, row.id);
     }
     model_->setCurrentIndex(model_->findData(study_.current()));
-    if (!running() && study_.current() != running_id_) {
-        samples_->clear();
-        running_id_ = study_.current();
+    const StudyRow* row = study_.row(study_.current());
+    kernels_->setText(row != nullptr && row->model
+                          ? kernels_text(*row->model, study_.records().records())
+                          : QString());
+    if (!running()) {
+        refreshRecord();
     }
     refreshChart(!running());
 }
 
-/// Points belong to the settings they were measured under; under others they are not shown.
-void VerifyPage::refreshChart(bool over) {
-    const Settings& now = study_.settings();
-    const Settings& then = running_settings_;
-    const bool same = now.sequences == then.sequences && same_formats(now, then);
-    chart_->setData(verify_chart(study_, running_id_,
-                                 same ? samples_->totals(over) : std::vector<CurvePointData>()));
+/// Another model shows the run that says most about it, until one is chosen.
+void VerifyPage::refreshRecord() {
+    const BookedRecord* entry = study_.records().find(shown_);
+    if (study_.current() != shown_for_ || (entry == nullptr && !shown_.isEmpty())) {
+        shown_ = bestRecord();
+        shown_for_ = study_.current();
+        running_id_ = shown_for_;
+        entry = study_.records().find(shown_);
+        samples_->clear();
+        say(introduction());
+    }
+    history_->select(shown_);
+    if (entry != nullptr) {
+        samples_->setSamples(recorded_samples(*entry->record));
+        QString words = record_text(*entry->record, check_in_study(*entry->record, study_));
+        if (!drawable()) {
+            words += u' ' + tr("It ran under other settings than the study's: its points are not "
+                               "drawn.");
+        }
+        say(words, QStringLiteral("font-weight:bold"));
+    }
 }
 
-namespace {
-
-QString verdict_words(const QString& verdict, const QString& device) {
-    if (verdict == QLatin1String("equal")) {
-        return VerifyPage::tr("✓ Equal to the byte: measured what was predicted, on %1.")
-            .arg(device);
+/// Of the study's current model: the run its badge is from, else the latest one.
+QString VerifyPage::bestRecord() const {
+    const Evidence evidence = study_.evidence(study_.current(), FigureKind::total);
+    if (evidence.record) {
+        return RecordBook::idOf(*evidence.record);
     }
-    if (verdict == QLatin1String("refuted")) {
-        return VerifyPage::tr("✗ Refuted: measured something else than predicted, on %1.")
-            .arg(device);
-    }
-    if (verdict == QLatin1String("disturbed")) {
-        return VerifyPage::tr("Disturbed: other programs changed the memory of %1; run again.")
-            .arg(device);
-    }
-    if (verdict == QLatin1String("refused")) {
-        return VerifyPage::tr("Refused by %1:").arg(device);
-    }
-    return VerifyPage::tr("Cancelled.");
-}
-
-/// The verifier's own reasons, as sentences.
-QString reasons_of(const JsonValue& result) {
-    QString words;
-    const JsonValue* reasons = result.find("reasons");
-    if (reasons == nullptr || reasons->if_array() == nullptr) {
-        return words;
-    }
-    for (const JsonValue& reason : *reasons->if_array()) {
-        if (const std::string* sentence = reason.if_string()) {
-            words += u' ' + text(*sentence) + u'.';
+    const StudyRow* row = study_.row(study_.current());
+    for (const BookedRecord& entry : study_.records().all()) {
+        if (row != nullptr && row->model && same_model(*entry.record, row->model->plan)) {
+            return entry.id;
         }
     }
-    return words;
+    return {};
 }
 
-} // namespace
+void VerifyPage::showRecord(const QString& id) {
+    const BookedRecord* entry = study_.records().find(id);
+    if (entry == nullptr || running()) {
+        return;
+    }
+    const StudyRow* row = study_.rowOf(*entry->record);
+    shown_ = id;
+    running_id_ = row != nullptr ? row->id : text(entry->record->plan.name);
+    shown_for_ = row != nullptr ? row->id : study_.current();
+    study_.setCurrent(shown_for_);
+    refresh();
+}
+
+/// Points belong to the settings they were measured under; under others they are not shown.
+bool VerifyPage::drawable() const {
+    if (const BookedRecord* entry = study_.records().find(shown_)) {
+        const StudyRow* row = study_.rowOf(*entry->record);
+        return row != nullptr && row->estimate && same_settings(*entry->record, *row->estimate);
+    }
+    const Settings& now = study_.settings();
+    const Settings& then = running_settings_;
+    return now.sequences == then.sequences && same_formats(now, then);
+}
+
+void VerifyPage::refreshChart(bool over) {
+    chart_->setData(verify_chart(
+        study_, running_id_, drawable() ? samples_->totals(over) : std::vector<CurvePointData>()));
+}
+
+/// Keeps what a run found; why not, when that fails.
+QString VerifyPage::keep(const JsonValue& result) {
+    try {
+        const auto record = std::make_shared<const VerifyRecord>(verify_record_from_json(
+            verify_record_json(request_, result, record_date_now()), "kvcaliper-verify"));
+        shown_ = RecordBook::idOf(*record);
+        shown_for_ = running_id_;
+        if (const auto reason = study_.records().add(record)) {
+            Q_EMIT problem(tr("The record of this run could not be written: %1").arg(*reason));
+        }
+        return {};
+    } catch (const std::exception& exception) {
+        return tr("No record was kept: %1.").arg(text(exception.what()));
+    }
+}
 
 void VerifyPage::showVerdict(const QString& verdict, const JsonValue& result) {
-    const bool equal = verdict == QLatin1String("equal");
-    const bool refuted = verdict == QLatin1String("refuted");
-    const QString words = verdict_words(verdict, device_) + reasons_of(result);
-    say(words, QStringLiteral("font-weight:bold"));
-    if (equal || refuted) {
-        study_.setVerification(running_id_, {equal, words, running_settings_});
-    }
+    QString words = end_words(verdict, device_) + reasons_of(result);
     setRunning(false);
+    if (verdict != QLatin1String("refused") && verdict != QLatin1String("cancelled")) {
+        if (const QString reason = keep(result); !reason.isEmpty()) {
+            words += u' ' + reason;
+        }
+    }
+    say(words, QStringLiteral("font-weight:bold"));
     study_.setCurrent(running_id_); // the verdict and the badge are of that model
     refresh();
     Q_EMIT runEnded();

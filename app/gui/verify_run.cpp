@@ -53,7 +53,9 @@ QString device_of(const JsonValue& hello) {
     return QStringLiteral("%1 (%2)").arg(string_of(*device, "name"), string_of(*device, "backend"));
 }
 
-VerifySample sample_of(const JsonValue& json) {
+} // namespace
+
+VerifySample verify_sample(const JsonValue& json) {
     VerifySample sample;
     sample.context = json.integer_at("context");
     sample.kind = string_of(json, "kind");
@@ -65,10 +67,10 @@ VerifySample sample_of(const JsonValue& json) {
     sample.seconds = number_of(json, "seconds").value_or(0);
     sample.max_error = number_of(json, "max_error");
     sample.bound = number_of(json, "bound");
+    sample.used = integer_of(json, "used");
+    sample.refuted = string_of(json, "verdict") == QLatin1String("refuted");
     return sample;
 }
-
-} // namespace
 
 VerifierPlace find_verifier() {
     const QString set = qEnvironmentVariable("KVCALIPER_VERIFY");
@@ -84,10 +86,10 @@ VerifierPlace find_verifier() {
                 .arg(set.isEmpty() ? VerifyRun::tr("not set") : set, beside)};
 }
 
-QByteArray verify_request(const Estimate& estimate) {
+JsonValue verify_request(const Estimate& estimate) {
     JsonValue request = kvcaliper::verify_request(*estimate.model, estimate.settings, {});
     request.set("cancel_on_eof", true); // a window that dies takes its run with it
-    return QByteArray::fromStdString(dump_json(request, -1)) + '\n';
+    return request;
 }
 
 VerifyRun::VerifyRun(QObject* parent) : QObject(parent), process_(new QProcess(this)) {
@@ -119,7 +121,7 @@ bool VerifyRun::running() const {
     return process_->state() != QProcess::NotRunning;
 }
 
-void VerifyRun::start(const QString& program, const QByteArray& request) {
+void VerifyRun::start(const QString& program, const JsonValue& request) {
     if (running()) {
         return;
     }
@@ -129,7 +131,8 @@ void VerifyRun::start(const QString& program, const QByteArray& request) {
     failure_.clear();
     errors_.clear();
     process_->start(program, QStringList());
-    process_->write(request); // standard input stays open: closing it means cancel
+    // Standard input stays open: closing it means cancel.
+    process_->write(QByteArray::fromStdString(dump_json(request, -1)) + '\n');
 }
 
 void VerifyRun::cancel() {
@@ -186,7 +189,7 @@ void VerifyRun::handle(const QString& type, const JsonValue& message) {
         Q_EMIT progressed(integer_of(message, "done").value_or(0),
                           integer_of(message, "total").value_or(0));
     } else if (type == QLatin1String("sample")) {
-        Q_EMIT sampled(sample_of(message));
+        Q_EMIT sampled(verify_sample(message));
     } else if (type == QLatin1String("result")) {
         answered_ = true;
         verdict_ = string_of(message, "verdict");

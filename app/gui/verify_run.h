@@ -25,8 +25,8 @@ struct VerifierPlace {
 /// KVCALIPER_VERIFY, else beside the running executable. PATH is not searched.
 VerifierPlace find_verifier();
 
-/// The request core writes, as one line of JSON with its line feed.
-QByteArray verify_request(const Estimate& estimate);
+/// The request core writes.
+JsonValue verify_request(const Estimate& estimate);
 
 /// One component at one context, predicted and measured.
 struct VerifySample {
@@ -40,7 +40,14 @@ struct VerifySample {
     double seconds = 0;
     std::optional<double> max_error; ///< of the outputs, against a double-precision reference
     std::optional<double> bound;
+    std::optional<std::int64_t> used{}; ///< touched by the kernels; nothing where none ran
+    bool refuted = false;               ///< by its bytes, guard zones or outputs
+
+    /// What was measured: what was touched, or only counted.
+    std::int64_t measured() const { return used.value_or(requested); }
 };
+/// A sample as the protocol and records have it. Throws Error for one that is none.
+VerifySample verify_sample(const JsonValue& json);
 
 class VerifyRun : public QObject {
     Q_OBJECT
@@ -49,7 +56,7 @@ class VerifyRun : public QObject {
     explicit VerifyRun(QObject* parent = nullptr);
     ~VerifyRun() override;
 
-    void start(const QString& program, const QByteArray& request);
+    void start(const QString& program, const JsonValue& request);
     /// Asks the verifier to stop; it is killed when it does not within some seconds.
     void cancel();
     bool running() const;

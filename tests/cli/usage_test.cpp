@@ -7,6 +7,7 @@ namespace kvcaliper::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(Usage, MistakesAreOneLineAndExitTwo) {
     const std::vector<std::vector<std::string>> mistakes = {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/study.h"
 
-#include "app/gui/format_setting.h"
+#include "app/gui/record_book.h"
 #include "app/gui/text.h"
+#include "tests/gui/fake_verifier.h"
 #include "tests/gui/helpers.h"
 
 #include <gtest/gtest.h>
@@ -128,18 +129,26 @@ TEST(Study, FormatProblemNamesTheModel) {
     EXPECT_EQ(format_problem(numeric_format("bf16"), parts), QString());
 }
 
-TEST(Study, BadgesFollowVerificationAndFormats) {
+TEST(Study, BadgesFollowRecordsAndSettings) {
     Study study;
     open_seed(study);
+    const Model& model = *study.row(s("gpt2-xl"))->model;
     EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::computed);
-    study.setVerification(s("gpt2-xl"), {true, {}, study.settings()});
+    EXPECT_EQ(study.verification(s("gpt2-xl")), nullptr);
+    study.records().add(test::made_up_record(model, study.settings()));
     EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::measured);
+    EXPECT_EQ(study.badge(s("llama-3-8b")), Badge::computed);
+    ASSERT_NE(study.verification(s("gpt2-xl")), nullptr);
+    EXPECT_TRUE(study.verification(s("gpt2-xl"))->equal);
     study.setKFormat(s("f32"));
+    EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::computed); // nobody ran that
+    study.records().add(test::made_up_record(test::with_a_head_less(model), study.settings()));
     EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::stale);
-    study.setVerification(s("gpt2-xl"), {false, {}, study.settings()});
-    EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::refuted);
-    study.setFormat(FormatClass::state, s("bf16"));
-    EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::stale);
+    study.undoStack()->undo();
+    EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::measured);
+    open_seed(study); // another study: what is in no folder went with the one before
+    study.records().setStudyRecords({});
+    EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::computed);
 }
 
 } // namespace

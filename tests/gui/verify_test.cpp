@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/chart_view.h"
+#include "app/gui/record_book.h"
 #include "app/gui/sample_model.h"
+#include "app/gui/text.h"
 #include "app/gui/verify_page.h"
 #include "app/gui/verify_run.h"
 #include "core/json_value.h"
+#include "tests/gui/fake_verifier.h"
 #include "tests/gui/helpers.h"
 
 #include <gtest/gtest.h>
@@ -17,28 +20,11 @@
 namespace kvcaliper::gui {
 namespace {
 
+using test::FakeVerifier;
+using test::MadeUp;
+using test::result_of;
 using test::s;
 constexpr int patience_ms = 30000; // a limit, not a measurement
-
-/// A stand-in that reads its request, keeps it in a file, and answers what the test says.
-class FakeVerifier {
-  public:
-    explicit FakeVerifier(const QByteArray& answer) {
-        path_ = test::write(folder_, "fake-verify",
-                            "#!/bin/sh\nread -r request\nprintf '%s' \"$request\" > '" +
-                                folder_.filePath(s("request")).toUtf8() +
-                                "'\necho '{\"type\":\"hello\",\"version\":\"0.1.0\",\"device\":"
-                                "{\"name\":\"test device\",\"backend\":\"cpu\"}}'\n" +
-                                answer);
-        QFile::setPermissions(path_, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-    }
-    QString path() const { return path_; }
-    QByteArray request() const { return test::read(folder_.filePath(s("request"))); }
-
-  private:
-    QTemporaryDir folder_;
-    QString path_;
-};
 
 const QByteArray two_samples =
     "echo '{\"type\":\"plan\",\"bytes_needed\":1000,\"limit\":2000}'\n"
@@ -70,38 +56,70 @@ class Verify : public testing::Test {
     std::unique_ptr<VerifyPage> page;
 };
 
-TEST_F(Verify, ShowsPointsVerdictAndBadge) {
-    const FakeVerifier verifier(two_samples +
-                                "echo '{\"type\":\"result\",\"verdict\":\"equal\"}'\n");
-    runWith(verifier);
-    EXPECT_EQ(page->samples()->rowCount(), 2);
+TEST_F(Verify, ShowsPointsWhileItRuns) {
+    const FakeVerifier verifier(two_samples + "exec sleep 60\n");
+    QSignalSpy ended(page.get(), &VerifyPage::runEnded);
+    page->setProgram(verifier.path());
+    page->start();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page->samples()->rowCount() == 2; }, patience_ms));
     EXPECT_EQ(page->samples()->index(0, SampleModel::Measured).data().toString(), s("300 MiB"));
     EXPECT_EQ(page->samples()->index(0, SampleModel::Bandwidth).data().toString(), s("2.0"));
-    ASSERT_EQ(measured().size(), 2U);
-    EXPECT_EQ(measured()[1].bytes, Bytes(629145600));
+    ASSERT_EQ(measured().size(), 1U); // the other context may still go on
+    EXPECT_EQ(measured()[0].bytes, Bytes(314572800));
+    EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::computed);
+    page->cancel();
+    ASSERT_TRUE(ended.count() > 0 || ended.wait(patience_ms));
+}
+
+TEST_F(Verify, ShowsPointsVerdictAndBadge) {
+    MadeUp made_up;
+    made_up.device = "test device";
+    const FakeVerifier verifier(result_of(study, "gpt2-xl", made_up));
+    runWith(verifier);
+    EXPECT_EQ(page->samples()->rowCount(), 9); // key, value and total at three contexts
+    EXPECT_EQ(page->samples()->index(0, SampleModel::Measured).data().toString(), s("300 MiB"));
+    EXPECT_EQ(page->samples()->index(0, SampleModel::Verdict).data().toString(), s("✓ equal"));
+    ASSERT_EQ(measured().size(), 3U);
+    EXPECT_EQ(measured()[1].bytes, Bytes(4096 * 307200)); // 300 KiB per token
     EXPECT_TRUE(page->verdictText().contains(s("Equal to the byte")));
     EXPECT_TRUE(page->verdictText().contains(s("test device (cpu)")));
     EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::measured);
 }
 
 TEST_F(Verify, OneRunFollowsAnotherAtOnce) {
-    const FakeVerifier slow_to_leave(
-        "echo '{\"type\":\"result\",\"verdict\":\"equal\"}'\nsleep 0.2\n");
-    runWith(slow_to_leave);
+    const FakeVerifier first(result_of(study, "gpt2-xl") + "sleep 0.2\n");
+    runWith(first);
     study.setCurrent(s("llama-3-8b"));
-    runWith(slow_to_leave);
+    const FakeVerifier second(result_of(study, "llama-3-8b") + "sleep 0.2\n");
+    runWith(second);
     EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::measured);
     EXPECT_EQ(study.badge(s("llama-3-8b")), Badge::measured);
 }
 
 TEST_F(Verify, PointsVanishUnderOtherSettings) {
-    const FakeVerifier verifier(two_samples +
-                                "echo '{\"type\":\"result\",\"verdict\":\"equal\"}'\n");
+    const FakeVerifier verifier(result_of(study, "gpt2-xl"));
     runWith(verifier);
     study.setSequences(2);
     EXPECT_TRUE(measured().empty());
+    EXPECT_TRUE(page->verdictText().contains(s("not drawn")));
     study.undoStack()->undo();
-    EXPECT_EQ(measured().size(), 2U);
+    EXPECT_EQ(measured().size(), 3U);
+}
+
+TEST_F(Verify, AnAnswerThatIsNoRecordProvesNothing) {
+    const FakeVerifier verifier("echo '{\"type\":\"result\",\"verdict\":\"equal\"}'\n");
+    runWith(verifier);
+    EXPECT_TRUE(page->verdictText().contains(s("No record was kept"))) << utf8(page->verdictText());
+    EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::computed);
+}
+
+TEST_F(Verify, ASettingThatCanNotRunIsSaid) {
+    study.setContext(Tokens(3)); // fewer than the decode steps
+    page->setProgram(s("/no/such/verifier"));
+    page->start();
+    EXPECT_FALSE(page->running());
+    EXPECT_TRUE(page->verdictText().contains(s("more tokens than decode steps")))
+        << utf8(page->verdictText());
 }
 
 TEST_F(Verify, AModelThatWasUntickedMeanwhileHurtsNothing) {
@@ -137,11 +155,16 @@ TEST_F(Verify, SendsTheRequestOfTheProtocol) {
 }
 
 TEST_F(Verify, ARefutationIsABadgeToo) {
-    const FakeVerifier verifier(two_samples +
-                                "echo '{\"type\":\"result\",\"verdict\":\"refuted\"}'\nexit 1\n");
+    MadeUp refuted;
+    refuted.verdict = "refuted";
+    refuted.key_bytes_off = 128;
+    const FakeVerifier verifier(result_of(study, "gpt2-xl", refuted) + "exit 1\n");
     runWith(verifier);
     EXPECT_EQ(study.badge(s("gpt2-xl")), Badge::refuted);
     EXPECT_TRUE(page->verdictText().contains(s("Refuted")));
+    EXPECT_TRUE(page->verdictText().contains(s("a made-up contradiction")));
+    EXPECT_EQ(page->samples()->index(0, SampleModel::Difference).data().toString(), s("128 B"));
+    EXPECT_EQ(page->samples()->index(0, SampleModel::Verdict).data().toString(), s("✗ differs"));
 }
 
 TEST_F(Verify, ARefusalIsNoVerdictOnTheModel) {
@@ -168,6 +191,7 @@ TEST_F(Verify, AnEndWithoutAResultIsAnErrorWithItsReason) {
     const FakeVerifier killed("kill -9 $$\n");
     runWith(killed);
     EXPECT_TRUE(page->verdictText().contains(s("it died")));
+    EXPECT_TRUE(study.records().all().empty());
 }
 
 TEST_F(Verify, NonsenseEndsTheRun) {
