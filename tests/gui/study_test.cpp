@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/study.h"
 
+#include "app/gui/format_setting.h"
 #include "app/gui/record_book.h"
 #include "app/gui/text.h"
 #include "tests/gui/fake_verifier.h"
