@@ -175,7 +175,8 @@ void add_figure_commands(CLI::App& app, Options& options, Command& chosen) {
     add_settings(*estimate, options);
     add_output(*estimate, options.output);
     estimate->add_flag("--layers", options.layers, "what every layer keeps, and what decided it");
-    estimate->add_flag("--explain", options.explain, "every term of every figure");
+    estimate->add_flag("--explain", options.explain,
+                       "every term of every figure, and what is published of each kind of cache");
 
     CLI::App* compare =
         add_command(app, "compare", "Several models in one table", compare_command, chosen);

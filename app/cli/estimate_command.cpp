@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "core/catalog.h"
 #include "core/error.h"
+#include "core/kind_notes.h"
 
 #include <algorithm>
 #include <ostream>
@@ -222,6 +223,9 @@ void write_explanations(const Estimate& estimate, Io& io) {
     for (const Figure* figure : figures(estimate)) {
         io.out << "\n" << explain(*figure);
     }
+    for (const KindNote* note : notes_of(estimate)) {
+        io.out << "\n" << note_text(*note);
+    }
 }
 
 void write_notes(const std::vector<std::string>& notes, std::ostream& stream) {
@@ -249,6 +253,11 @@ JsonValue answer_json(const Estimate& estimate, const Options& options) {
             explained.push_back(figure_json(*figure));
         }
         json.set("explain", std::move(explained));
+        JsonValue::Array kinds;
+        for (const KindNote* note : notes_of(estimate)) {
+            kinds.push_back(note_json(*note));
+        }
+        json.set("kinds_explained", std::move(kinds));
     }
     return json;
 }
