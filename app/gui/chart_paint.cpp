@@ -249,12 +249,17 @@ void BarsItem::draw(QCPPainter* painter) {
 }
 
 LayersItem::LayersItem(QCustomPlot* plot, const LayerChart& chart, const ChartTheme& theme)
-    : CanvasItem(plot), chart_(chart), theme_(theme), font_(plot->font()) {}
+    : CanvasItem(plot), chart_(chart), theme_(theme), font_(plot->font()) {
+    for (const LayerRow& row : chart_.rows) {
+        shares_.push_back(share_lanes(row));
+    }
+}
 
 QRectF LayersItem::cellRect(int row, int layer) const {
     const double text_height = QFontMetrics(font_, parentPlot()).height();
     const double top = y(row - 0.5) + text_height + 6;
-    const double bottom = std::max(y(row + 0.5) - 6, top + 4);
+    const double shares = shares_[static_cast<std::size_t>(row)].height();
+    const double bottom = std::max(y(row + 0.5) - 6 - shares, top + 4);
     return {x(layer), top, x(layer + 1) - x(layer), std::min(bottom - top, 110.0)};
 }
 
@@ -278,6 +283,30 @@ void LayersItem::drawRow(QCPPainter* painter, int row) const {
     }
 }
 
+/// A line below the cells from the layers that read a cache to an arrow at the layer that has it.
+void LayersItem::drawShares(QCPPainter* painter, int row) const {
+    painter->setPen(QPen(theme_.muted, 1));
+    painter->setBrush(theme_.text);
+    for (const ShareLane& share : shares_[static_cast<std::size_t>(row)].lanes) {
+        const QRectF owner = cellRect(row, share.owner);
+        const double under = owner.bottom();
+        const double at = std::round(under + 4 + share.lane * ShareLanes::lane_height) + 0.5;
+        const auto middle = [&](int layer) {
+            return std::round(cellRect(row, layer).center().x()) + 0.5;
+        };
+        for (const int layer : share.borrowers) {
+            painter->drawLine(QLineF(middle(layer), under + 1, middle(layer), at));
+        }
+        painter->drawLine(QLineF(middle(share.from), at, middle(share.to), at));
+        painter->drawLine(QLineF(middle(share.owner), at, middle(share.owner), under + 1));
+        const double tip = middle(share.owner);
+        painter->setPen(Qt::NoPen);
+        painter->drawPolygon(QPolygonF(
+            {QPointF(tip, under), QPointF(tip - 3.5, under + 5), QPointF(tip + 3.5, under + 5)}));
+        painter->setPen(QPen(theme_.muted, 1));
+    }
+}
+
 void LayersItem::draw(QCPPainter* painter) {
     const QRect area = parentPlot()->axisRect()->rect();
     QFont bold = font_;
@@ -298,6 +327,7 @@ void LayersItem::draw(QCPPainter* painter) {
         painter->drawText(space, Qt::AlignLeft | Qt::AlignVCenter,
                           metrics.elidedText(data.caption, Qt::ElideRight, space.width()));
         drawRow(painter, row);
+        drawShares(painter, row);
     }
 }
 
@@ -323,8 +353,6 @@ int EndLabelsItem::widest() const {
 
 void EndLabelsItem::spread(std::vector<Label>& labels) const {
     const double height = QFontMetrics(font_, parentPlot()).height();
-    std::sort(labels.begin(), labels.end(),
-              [](const Label& a, const Label& b) { return a.y < b.y; });
     for (std::size_t i = 1; i < labels.size(); ++i) {
         labels[i].y = std::max(labels[i].y, labels[i - 1].y + height);
     }
@@ -341,6 +369,11 @@ void EndLabelsItem::draw(QCPPainter* painter) {
     for (Label& label : labels) {
         label.y = y(label.bytes);
     }
+    std::sort(labels.begin(), labels.end(),
+              [](const Label& a, const Label& b) { return a.y < b.y; });
+    const int room =
+        parentPlot()->axisRect()->height() / QFontMetrics(font_, parentPlot()).height();
+    labels = thinned(labels, static_cast<std::size_t>(std::max(room, 1)));
     spread(labels);
     const QRect area = parentPlot()->axisRect()->rect();
     painter->setFont(font_);
@@ -378,6 +411,14 @@ double LinearBytesTicker::getTickStep(const QCPRange& range) {
 
 QString LinearBytesTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
     return bytes_text(Ratio(std::llround(tick)));
+}
+
+double LinearTokensTicker::getTickStep(const QCPRange& range) {
+    return power_of_two_step(range.size(), tickCount());
+}
+
+QString LinearTokensTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+    return text(format_tokens(Tokens(std::llround(tick))));
 }
 
 } // namespace kvcaliper::gui
