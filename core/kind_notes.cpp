@@ -222,6 +222,25 @@ void add_head_topics(const ModelPlan& plan, std::vector<const KindNote*>& notes)
     }
 }
 
+/// What some component says: an index key, K or V in few bits.
+void add_component_topics(const Estimate& estimate, std::vector<const KindNote*>& notes) {
+    const auto groups = group_components(estimate.model->spec);
+    const auto any = [&](auto&& matches) {
+        return std::any_of(groups.begin(), groups.end(),
+                           [&](const ComponentGroup& group) { return matches(group.component); });
+    };
+    if (any([](const Component& one) { return one.role == Role::index_key; })) {
+        notes.push_back(&topic_note(NoteTopic::index_key));
+    }
+    if (any([&](const Component& one) {
+            const bool kv =
+                one.format_class == FormatClass::k || one.format_class == FormatClass::v;
+            return kv && below_16_bits(format_of(one, estimate.formats));
+        })) {
+        notes.push_back(&topic_note(NoteTopic::quantized));
+    }
+}
+
 } // namespace
 
 const KindNote& kind_note(LayerKind kind) {
@@ -234,33 +253,19 @@ const KindNote& topic_note(NoteTopic topic) {
 
 std::vector<const KindNote*> notes_of(const Estimate& estimate) {
     std::vector<const KindNote*> notes;
-    const auto groups = group_components(estimate.model->spec);
-    for (const ComponentGroup& group : groups) {
+    for (const ComponentGroup& group : group_components(estimate.model->spec)) {
         const KindNote* note = &kind_note(group.component.kind);
         if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
             notes.push_back(note);
         }
     }
     add_head_topics(estimate.model->plan, notes);
-    const auto any = [&](auto&& matches) {
-        return std::any_of(groups.begin(), groups.end(),
-                           [&](const ComponentGroup& group) { return matches(group.component); });
-    };
-    if (any([](const Component& one) { return one.role == Role::index_key; })) {
-        notes.push_back(&topic_note(NoteTopic::index_key));
-    }
     const auto& layers = estimate.model->spec.layers;
     if (std::any_of(layers.begin(), layers.end(),
                     [](const LayerCache& layer) { return layer.shared_with.has_value(); })) {
         notes.push_back(&topic_note(NoteTopic::shared_layers));
     }
-    if (any([&](const Component& one) {
-            const bool kv =
-                one.format_class == FormatClass::k || one.format_class == FormatClass::v;
-            return kv && below_16_bits(format_of(one, estimate.formats));
-        })) {
-        notes.push_back(&topic_note(NoteTopic::quantized));
-    }
+    add_component_topics(estimate, notes);
     return notes;
 }
 

@@ -182,12 +182,14 @@ void draw_guide(QCustomPlot& plot, const Guide& guide, const ChartTheme& theme) 
     auto* label = new QCPItemText(&plot);
     label->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
     label->position->setTypeX(QCPItemPosition::ptPlotCoords);
-    label->position->setCoords(tokens, 0.995);
-    const QCPRange& across = plot.xAxis->range();
+    // At the foot of a logarithmic axis there is room, on a linear one all curves begin there.
     const bool linear = plot.xAxis->scaleType() == QCPAxis::stLinear;
+    label->position->setCoords(tokens, linear ? 0.005 : 0.995);
+    const QCPRange& across = plot.xAxis->range();
     const bool right_half =
         linear ? tokens * 2 > across.upper : std::log2(tokens) * 2 > std::log2(across.upper);
-    label->setPositionAlignment((right_half ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignBottom);
+    label->setPositionAlignment((right_half ? Qt::AlignRight : Qt::AlignLeft) |
+                                (linear ? Qt::AlignTop : Qt::AlignBottom));
     label->setPadding(QMargins(5, 0, 5, 2));
     label->setColor(theme.muted);
     label->setFont(plot.font());

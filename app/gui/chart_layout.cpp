@@ -10,16 +10,18 @@ namespace {
 
 constexpr double gap = 7; // from a point to its label
 
-/// The eight places beside a point, the ones that cover least of a rising curve first.
+/// The places beside a point, the ones that cover least of a rising curve first.
 std::vector<QRectF> places(const LabelWish& wish) {
     const double w = wish.size.width();
     const double h = wish.size.height();
     const auto at = [&](double dx, double dy) {
         return QRectF(wish.at + QPointF(dx, dy), wish.size);
     };
-    return {at(-w - gap, -h - gap / 2), at(gap, gap / 2),     at(gap, -h / 2),
-            at(-w - gap, -h / 2),       at(-w / 2, -h - gap), at(-w / 2, gap),
-            at(gap, -h - gap / 2),      at(-w - gap, gap / 2)};
+    const double left = -w - gap;
+    const double above = -h - gap;
+    return {at(left, -h - gap / 2), at(gap, gap / 2),  at(gap, -h / 2),       at(left, -h / 2),
+            at(-w / 2, above),      at(-w / 2, gap),   at(gap, -h - gap / 2), at(left, gap / 2),
+            at(-w + gap, above),    at(-w + gap, gap), at(-gap, above),       at(-gap, gap)};
 }
 
 } // namespace

@@ -27,20 +27,46 @@ QPointF MarksItem::pixel(Tokens tokens, Bytes bytes) const {
     return {x(static_cast<double>(tokens.count())), y(static_cast<double>(bytes.count()))};
 }
 
-/// Where the names of the lines stand: on their line at the left end, or above one another.
+/// The box moved along its line to where it hides no mark, from the left on; or above the line
+/// where there is no such place.
+QRectF MarksItem::freed(const QRectF& box) const {
+    constexpr int steps = 12;
+    const QRectF area = parentPlot()->axisRect()->rect();
+    const double way = std::max(area.right() - 4 - box.right(), 0.0);
+    for (int step = 0; step <= steps; ++step) {
+        const QRectF there = box.translated(way * step / steps, 0);
+        const QRectF wide = there.adjusted(-8, -4, 8, 4);
+        const bool hides =
+            std::any_of(chart_.meetings.begin(), chart_.meetings.end(), [&](const Meeting& met) {
+                return wide.contains(pixel(met.tokens, met.bytes));
+            });
+        if (!hides) {
+            return there;
+        }
+    }
+    return box.translated(0, -std::min(box.height() / 2 + 6, box.top() - area.top()));
+}
+
+/// Where the names of the lines stand: in their line, or above one another where lines are close.
 std::vector<QRectF> MarksItem::capacityBoxes() const {
     const QRectF area = parentPlot()->axisRect()->rect();
     const QFontMetrics metrics(font_, parentPlot());
+    const double height = metrics.height();
     std::vector<double> bottoms;
     for (const Capacity& capacity : chart_.capacities) {
-        bottoms.push_back(y(static_cast<double>(capacity.bytes.count())) - 2);
+        bottoms.push_back(y(static_cast<double>(capacity.bytes.count())) + height / 2);
     }
-    bottoms = stack_bottoms(std::move(bottoms), metrics.height(), area.top());
+    bottoms = stack_bottoms(std::move(bottoms), height, area.top());
     std::vector<QRectF> boxes;
     for (std::size_t i = 0; i < bottoms.size(); ++i) {
         const double width = std::min<double>(
             metrics.horizontalAdvance(chart_.capacities[i].label) + 6, area.width() - 8);
-        boxes.emplace_back(area.left() + 4, bottoms[i] - metrics.height(), width, metrics.height());
+        const QRectF box(area.left() + 4, bottoms[i] - height, width, height);
+        const QRectF there = freed(box);
+        const bool clear = std::none_of(boxes.begin(), boxes.end(), [&](const QRectF& other) {
+            return other.intersects(there);
+        });
+        boxes.push_back(clear ? there : box);
     }
     return boxes;
 }
@@ -96,6 +122,18 @@ void MarksItem::draw(QCPPainter* painter) {
         for (const CurvePointData& knee : curve.knees) {
             taken.push_back(around(pixel(knee.tokens, knee.bytes), 6));
         }
+        if (!curve.beyond.empty()) { // the circle where the model ends
+            taken.push_back(
+                around(pixel(curve.points.back().tokens, curve.points.back().bytes), 5));
+        }
+    }
+    const QRectF area = parentPlot()->axisRect()->rect();
+    for (const Guide& guide : chart_.guides) { // its label is on either side, see draw_guide
+        const QFontMetrics metrics(font_, parentPlot());
+        const double width = metrics.horizontalAdvance(guide.label) + 12;
+        const double height = metrics.height() + 4;
+        taken.emplace_back(x(static_cast<double>(guide.tokens.count())) - width,
+                           chart_.linear ? area.top() : area.bottom() - height, 2 * width, height);
     }
     drawMeetings(painter, std::move(taken));
 }

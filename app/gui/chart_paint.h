@@ -126,6 +126,7 @@ class MarksItem : public CanvasItem {
 
   private:
     QPointF pixel(Tokens tokens, Bytes bytes) const;
+    QRectF freed(const QRectF& box) const;
     std::vector<QRectF> capacityBoxes() const;
     void drawCapacities(QCPPainter* painter, const std::vector<QRectF>& boxes) const;
     void drawMeetings(QCPPainter* painter, std::vector<QRectF> taken) const;

@@ -24,6 +24,7 @@ struct Options {
     std::optional<QSize> size;
     Settings settings;
     BudgetState budget;
+    ContextView context_view;
     QStringList given; ///< names of the options above that were written: "context", "k", "gpu", …
     QStringList models; ///< or one study file
 };

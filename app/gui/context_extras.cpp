@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/context_extras.h"
 
+#include "app/gui/chart_layout.h"
 #include "app/gui/text.h"
 #include "core/device.h"
 #include "core/error.h"
@@ -20,9 +21,9 @@ QString tr(const char* source) {
     return QCoreApplication::translate("Context", source);
 }
 
-/// More of them are a thicket: then only those of the baseline stay, and of these the first.
+/// More of them are a thicket: then only those of the baseline stay, and of these so many.
 constexpr std::size_t most_meetings = 24;
-constexpr int reads_points = 64;
+constexpr int reads_points = 256;
 
 // --- devices
 
@@ -84,12 +85,12 @@ QString beyond_text(const NamedCurve& named, Tokens tokens) {
 }
 
 void add_capacity_meetings(const std::vector<NamedCurve>& curves,
-                           const std::vector<Device>& devices, Tokens end,
+                           const std::vector<Device>& devices, Tokens end, const QString& only,
                            std::vector<Meeting>& meetings) {
     for (const Device& device : devices) {
         for (const NamedCurve& named : curves) {
             const auto last = last_within(named.curve, device.usable, Tokens(1), end);
-            if (!last) {
+            if (!last || (!only.isEmpty() && named.row->id != only)) {
                 continue;
             }
             meetings.push_back({*last, device.usable, integer_text(last->count()),
@@ -111,10 +112,8 @@ Meeting curve_meeting(const NamedCurve& first, const NamedCurve& second, const C
                      beyond_text(more, at.tokens), beyond_text(less, at.tokens))};
 }
 
-/// Of all pairs of curves, or of those with one curve.
-std::vector<Meeting> curve_meetings(const std::vector<NamedCurve>& curves, Tokens end,
-                                    const QString& only) {
-    std::vector<Meeting> meetings;
+void add_curve_meetings(const std::vector<NamedCurve>& curves, Tokens end, const QString& only,
+                        std::vector<Meeting>& meetings) {
     for (std::size_t i = 0; i < curves.size(); ++i) {
         for (std::size_t j = i + 1; j < curves.size(); ++j) {
             if (!only.isEmpty() && curves[i].row->id != only && curves[j].row->id != only) {
@@ -125,6 +124,15 @@ std::vector<Meeting> curve_meetings(const std::vector<NamedCurve>& curves, Token
             }
         }
     }
+}
+
+/// Of all curves, or of one with the others.
+std::vector<Meeting> find_meetings(const std::vector<NamedCurve>& curves,
+                                   const std::vector<Device>& devices, Tokens end,
+                                   const QString& only) {
+    std::vector<Meeting> meetings;
+    add_capacity_meetings(curves, devices, end, only, meetings);
+    add_curve_meetings(curves, end, only, meetings);
     return meetings;
 }
 
@@ -132,21 +140,21 @@ std::vector<Meeting> curve_meetings(const std::vector<NamedCurve>& curves, Token
 QString add_meetings(const Study& study, const std::vector<Device>& devices, Tokens end,
                      std::vector<Meeting>& meetings) {
     const auto curves = named_curves(study, end);
-    add_capacity_meetings(curves, devices, end, meetings);
-    std::vector<Meeting> between = curve_meetings(curves, end, QString());
-    QString remark;
-    if (between.size() > most_meetings) {
-        const QString baseline = study.effectiveBaseline();
-        const StudyRow* row = study.row(baseline);
-        between = curve_meetings(curves, end, baseline);
-        remark = tr("; meetings of %1 alone").arg(row != nullptr ? row->name : baseline);
+    meetings = find_meetings(curves, devices, end, QString());
+    if (meetings.size() <= most_meetings) {
+        return {};
     }
-    meetings.insert(meetings.end(), between.begin(), between.end());
+    const QString baseline = study.effectiveBaseline();
+    const StudyRow* row = study.row(baseline);
+    meetings = find_meetings(curves, devices, end, baseline);
+    QString remark = tr("; meetings of %1 alone").arg(row != nullptr ? row->name : baseline);
     if (meetings.size() > most_meetings) {
-        remark += tr("; %1 of %2 meetings")
+        remark += tr(", %1 of %2")
                       .arg(integer_text(static_cast<std::int64_t>(most_meetings)),
                            integer_text(static_cast<std::int64_t>(meetings.size())));
-        meetings.resize(most_meetings);
+        std::stable_sort(meetings.begin(), meetings.end(),
+                         [](const Meeting& a, const Meeting& b) { return a.tokens < b.tokens; });
+        meetings = thinned(meetings, most_meetings);
     }
     return remark;
 }
@@ -163,7 +171,7 @@ ReadsPanel reads_panel(const Study& study, Tokens end) {
         }
     }
     const Tokens context = study.settings().context;
-    panel.title = tr("Tokens read to write so many");
+    panel.title = tr("Tokens read to write so many, without a cache and with one");
     panel.caption =
         tr("at %1 tokens: %2 without a cache, every step from the first token on, n(n+1)/2; "
            "%1 with one")
@@ -268,21 +276,9 @@ QString terms_html(const Study& study, const Reading& reading, Tokens tokens) {
     return html;
 }
 
-} // namespace
-
-QString context_tip(const Study& study, const CurveChart& chart, Tokens tokens, double bytes,
-                    int meeting) {
-    const bool at_meeting = meeting >= 0 && meeting < static_cast<int>(chart.meetings.size());
-    if (at_meeting) {
-        const Meeting& met = chart.meetings[static_cast<std::size_t>(meeting)];
-        tokens = met.tokens;
-        bytes = static_cast<double>(met.bytes.count());
-    }
-    QString html =
-        QStringLiteral("<b>%1</b>").arg(tr("%1 tokens").arg(integer_text(tokens.count())));
-    if (at_meeting) {
-        html += line(chart.meetings[static_cast<std::size_t>(meeting)].meaning.toHtmlEscaped());
-    }
+/// The nearest with its terms, the others in a line each.
+QString readings_html(const Study& study, Tokens tokens, double bytes) {
+    QString html;
     const auto readings = readings_at(study, tokens, bytes);
     for (std::size_t i = 0; i < readings.size() && i <= most_others; ++i) {
         const bool nearest = i == 0 && bytes > 0;
@@ -292,9 +288,25 @@ QString context_tip(const Study& study, const CurveChart& chart, Tokens tokens, 
             html += terms_html(study, readings[i], tokens);
         }
     }
-    if (readings.size() > most_others + 1) {
-        html += line(tr("and %1 more").arg(readings.size() - most_others - 1));
+    return readings.size() > most_others + 1
+               ? html + line(tr("and %1 more").arg(readings.size() - most_others - 1))
+               : html;
+}
+
+} // namespace
+
+QString context_tip(const Study& study, const CurveChart& chart, Tokens tokens, double bytes,
+                    int meeting) {
+    QString words;
+    if (meeting >= 0 && meeting < static_cast<int>(chart.meetings.size())) {
+        const Meeting& met = chart.meetings[static_cast<std::size_t>(meeting)];
+        tokens = met.tokens;
+        bytes = static_cast<double>(met.bytes.count());
+        words = line(met.meaning.toHtmlEscaped());
     }
+    QString html =
+        QStringLiteral("<b>%1</b>").arg(tr("%1 tokens").arg(integer_text(tokens.count()))) + words +
+        readings_html(study, tokens, bytes);
     for (const Capacity& capacity : chart.capacities) {
         html += line(capacity.label.toHtmlEscaped());
     }

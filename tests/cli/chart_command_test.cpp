@@ -27,6 +27,24 @@ TEST_F(Chart, SettingsThatAreWrittenGoAlong) {
                        "--size 800x600 -- gpt2-xl\n");
 }
 
+TEST_F(Chart, AContextHasLinesOfDevices) {
+    const Ran ran = run_cli({"chart", "--kind", "context", "--gpu", "h100-80,l4", "--gpu",
+                             "rtx-4090", "gpt2-xl", "--recompute", "--linear", "-o", "a.svg"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out, "--chart a.svg --kind context --theme light --gpu h100-80 --gpu l4 --gpu "
+                       "rtx-4090 --linear --recompute -- gpt2-xl\n");
+}
+
+TEST_F(Chart, WhatIsNotOfTheKindIsRefused) {
+    expect_one_line_error(run_cli({"chart", "gpt2-xl", "-o", "a.svg", "--recompute"}));
+    expect_one_line_error(
+        run_cli({"chart", "gpt2-xl", "-o", "a.svg", "--kind", "layers", "--linear"}));
+    expect_one_line_error(
+        run_cli({"chart", "gpt2-xl", "-o", "a.svg", "--kind", "budget", "--gpu", "h100-80,l4"}));
+    expect_one_line_error(
+        run_cli({"chart", "gpt2-xl", "-o", "a.svg", "--kind", "context", "--gpu", "h100-81"}));
+}
+
 TEST_F(Chart, ModelsAreReadBeforeAnythingIsDrawn) {
     expect_one_line_error(run_cli({"chart", "no-such-model", "-o", "a.svg"}));
 }
