@@ -96,8 +96,7 @@ constexpr std::pair<LayerKind, KindNote> kind_table[] = {
       "Everything that grows: linear attention in blocks, without softmax.",
       "Old tokens fade at a fixed pace; one layer in eight stays softmax attention to look things "
       "up.",
-      "Trained on up to 1M tokens, used with 4M.",
-      "MiniMax-01, arXiv 2501.08313, abstract and section 2"}},
+      "Trained on up to 1M tokens, used with 4M.", "MiniMax-01, arXiv 2501.08313, abstract"}},
     {LayerKind::gla,
      {"Gated linear attention", "A matrix per head, of fixed size.",
       "Everything that grows; what is forgotten depends on what is read.",
@@ -158,7 +157,7 @@ constexpr std::pair<NoteTopic, KindNote> topic_table[] = {
       "GQA, arXiv 2305.13245, table 1"}},
     {NoteTopic::single_head,
      {"One KV head (MQA)", "One K and V for all query heads.",
-      "The cache divided by the number of query heads: the least that K and V can be.",
+      "The cache divided by the number of query heads.",
       "Some quality; and every tensor-parallel rank holds all of it.",
       "T5-XXL: 0.24 s per sample and 46.6 on average, against 1.51 s and 47.2 with all heads.",
       "Shazeer, arXiv 1911.02150; figures of GQA, arXiv 2305.13245, table 1"}},
@@ -167,7 +166,7 @@ constexpr std::pair<NoteTopic, KindNote> topic_table[] = {
       "Reading, not memory: an index chooses the tokens that attention reads.",
       "The cache stays whole and the key comes on top; the index itself still looks at all tokens.",
       "Attention's work falls from L² to L·k, with 2,048 tokens chosen for each query.",
-      "DeepSeek-V3.2-Exp, technical report, section 1, September 2025"}},
+      "DeepSeek-V3.2-Exp, technical report, September 2025"}},
     {NoteTopic::shared_layers,
      {"Layers that share", "Nothing: such a layer reads the K and V of another one.",
       "The whole cache of every layer that borrows.",
@@ -177,8 +176,7 @@ constexpr std::pair<NoteTopic, KindNote> topic_table[] = {
     {NoteTopic::quantized,
      {"Quantised K and V", "K and V in fewer bits, with scales per row or block.",
       "The cache in proportion to the bits, scales included.",
-      "Precision: keys suffer more than values and do best per channel, values per token; each "
-      "step has to unpack.",
+      "Precision: keys want scales per channel and values per token; each step has to unpack.",
       "In 2 bits 2.6 times less peak memory, weights included, batches up to four times as large, "
       "and 2.35 to 3.47 times the throughput at almost the same quality.",
       "KIVI, arXiv 2402.02750, abstract"}},

@@ -11,6 +11,8 @@
 
 namespace kvcaliper::gui {
 
+/// `share` of a over b.
+QColor mixed(const QColor& a, const QColor& b, double share);
 /// Fills a rectangle in an ink: colour, and a hatch of real lines (vector files keep them).
 void paint_fill(QPainter& painter, const QRectF& rect, const QColor& colour, Hatch hatch,
                 const QColor& ground);

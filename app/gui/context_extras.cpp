@@ -196,7 +196,10 @@ ContextExtras add_context_extras(const Study& study, Tokens end, CurveChart& cha
         extras.remark = tr("; lines: all a device gives, weights not taken off");
     }
     if (view.crossings) {
-        extras.remark += add_meetings(study, devices, end, chart.meetings);
+        const QString left_out = add_meetings(study, devices, end, chart.meetings);
+        extras.remark +=
+            (chart.meetings.empty() ? QString() : tr("; numbers: tokens at which lines meet")) +
+            left_out;
     }
     if (view.recompute) {
         chart.reads = reads_panel(study, end);
