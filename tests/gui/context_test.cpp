@@ -65,6 +65,7 @@ TEST_F(Context, CurvesMeetAtExactCounts) {
     EXPECT_EQ(found->meaning, s("from 281 tokens on Llama 3 8B takes more than Falcon-Mamba 7B"));
     EXPECT_EQ(found->bytes, Bytes(281 * 131072));
     EXPECT_TRUE(context_chart(study).description.contains(found->meaning));
+    EXPECT_TRUE(context_chart(study).subtitle.contains(s("numbers: tokens at which lines meet")));
 }
 
 TEST_F(Context, MeetingsCanBeLeftOut) {
