@@ -2,6 +2,7 @@
 #include "app/cli/child_process.h"
 #include "app/cli/commands.h"
 #include "core/catalog.h"
+#include "core/device.h"
 #include "core/error.h"
 #include "core/weights.h"
 
@@ -45,8 +46,18 @@ std::vector<std::string> chart_arguments(const Options& options) {
     add("--conv", settings.conv_format, "auto");
     add("--state", settings.state_format, "auto");
     add("--size", options.chart_size, "");
+    if (options.chart_kind == "budget" || options.chart_kind == "context") {
+        for (const std::string& gpu : options.chart_gpus) {
+            add("--gpu", gpu, "");
+        }
+    }
+    if (options.chart_linear) {
+        arguments.emplace_back("--linear");
+    }
+    if (options.chart_recompute) {
+        arguments.emplace_back("--recompute");
+    }
     if (options.chart_kind == "budget") {
-        add("--gpu", options.fit.gpu, "");
         add("--engine", settings.engine, "ideal");
         add("--tp", std::to_string(settings.parallel.tensor), "1");
         add("--pp", std::to_string(settings.parallel.pipeline), "1");
@@ -62,10 +73,26 @@ std::vector<std::string> chart_arguments(const Options& options) {
     return arguments;
 }
 
+/// What is not of that kind of chart is refused, not left out.
+void check_context_options(const Options& options) {
+    const std::string& kind = options.chart_kind;
+    if ((options.chart_linear || options.chart_recompute) && kind != "context") {
+        throw Error("--linear, --recompute: expected with --kind context, found --kind " + kind);
+    }
+    if (options.chart_gpus.size() > 1 && kind != "context") {
+        throw Error("--gpu: expected one device with --kind " + kind + ", found " +
+                    std::to_string(options.chart_gpus.size()));
+    }
+    for (const std::string& gpu : options.chart_gpus) {
+        find_device(gpu);
+    }
+}
+
 } // namespace
 
 int chart_command(const Options& options, Io& io) {
     check_file_name(options.chart_file);
+    check_context_options(options);
     for (const std::string& model : options.models) {
         if (is_study(model)) {
             continue; // the window's program reads it

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <ostream>
+#include <sstream>
 
 namespace kvcaliper::cli {
 
@@ -175,7 +176,8 @@ void add_figure_commands(CLI::App& app, Options& options, Command& chosen) {
     add_settings(*estimate, options);
     add_output(*estimate, options.output);
     estimate->add_flag("--layers", options.layers, "what every layer keeps, and what decided it");
-    estimate->add_flag("--explain", options.explain, "every term of every figure");
+    estimate->add_flag("--explain", options.explain,
+                       "every term of every figure, and what is published of each kind of cache");
 
     CLI::App* compare =
         add_command(app, "compare", "Several models in one table", compare_command, chosen);
@@ -304,6 +306,25 @@ void add_proof_commands(CLI::App& app, Options& options, Command& chosen) {
         ->type_name("FILE");
 }
 
+/// NAME or NAME,NAME; may be repeated.
+void add_chart_gpus(CLI::App& chart, Options& options) {
+    chart
+        .add_option_function<std::vector<std::string>>(
+            "--gpu",
+            [&options](const std::vector<std::string>& texts) {
+                for (const std::string& text : texts) {
+                    std::istringstream names(text);
+                    for (std::string name; std::getline(names, name, ',');) {
+                        options.chart_gpus.push_back(name);
+                    }
+                }
+            },
+            "the device of a budget (default h100-80); context: a line at its memory (repeatable, "
+            "or apart by commas)")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
+}
+
 void add_other_commands(CLI::App& app, Options& options, Command& chosen) {
     CLI::App* chart =
         add_command(app, "chart", "Draw a chart of the window into a file", chart_command, chosen);
@@ -318,8 +339,10 @@ void add_other_commands(CLI::App& app, Options& options, Command& chosen) {
         ->add_option("--kind", options.chart_kind, "per-token (default), context, layers or budget")
         ->check(CLI::IsMember({"per-token", "context", "layers", "budget"}))
         ->type_name("NAME");
-    chart->add_option("--gpu", options.fit.gpu, "the device of a budget (default h100-80)")
-        ->type_name("NAME");
+    add_chart_gpus(*chart, options);
+    chart->add_flag("--linear", options.chart_linear, "context: linear axes");
+    chart->add_flag("--recompute", options.chart_recompute,
+                    "context: tokens read without a cache, in a chart below");
     chart->add_option("--weights", options.fit.weights, "bytes of the weights of a budget")
         ->type_name("SIZE|auto");
     chart->add_option("--theme", options.chart_theme, "light (default) or dark")

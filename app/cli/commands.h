@@ -61,6 +61,9 @@ struct Options {
     std::string chart_kind = "per-token";
     std::string chart_theme = "light";
     std::string chart_size;
+    std::vector<std::string> chart_gpus; ///< context: lines; budget: the one device
+    bool chart_linear = false;
+    bool chart_recompute = false;
 };
 
 int estimate_command(const Options& options, Io& io);

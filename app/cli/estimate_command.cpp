@@ -3,6 +3,7 @@
 #include "core/catalog.h"
 #include "core/error.h"
 #include "core/growth_mark.h"
+#include "core/kind_notes.h"
 
 #include <algorithm>
 #include <ostream>
@@ -223,6 +224,9 @@ void write_explanations(const Estimate& estimate, Io& io) {
     for (const Figure* figure : figures(estimate)) {
         io.out << "\n" << explain(*figure);
     }
+    for (const KindNote* note : notes_of(estimate)) {
+        io.out << "\n" << note_text(*note);
+    }
 }
 
 void write_notes(const std::vector<std::string>& notes, std::ostream& stream) {
@@ -250,6 +254,11 @@ JsonValue answer_json(const Estimate& estimate, const Options& options) {
             explained.push_back(figure_json(*figure));
         }
         json.set("explain", std::move(explained));
+        JsonValue::Array kinds;
+        for (const KindNote* note : notes_of(estimate)) {
+            kinds.push_back(note_json(*note));
+        }
+        json.set("kinds_explained", std::move(kinds));
     }
     return json;
 }

@@ -3,6 +3,7 @@
 #include "core/catalog.h"
 #include "core/error.h"
 #include "core/fit.h"
+#include "core/kind_notes.h"
 
 #include <ostream>
 
@@ -211,7 +212,8 @@ void write_cartridge(const FitAnswer& answer, TableStyle style, std::ostream& ou
                "forward passes)\n";
     }
     out << "note: the 38.6× of the paper (arXiv 2506.06266) is its average at matched quality on "
-           "long-context benchmarks, not a property of a number of slots\n";
+           "long-context benchmarks, not a property of a number of slots\n\n"
+        << note_text(topic_note(NoteTopic::cartridge));
 }
 
 void write_commands(const FitAnswer& answer, std::ostream& out) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/chart_builder.h"
 
+#include "app/gui/chart_layout.h"
+#include "app/gui/context_extras.h"
 #include "app/gui/format_setting.h"
 #include "app/gui/text.h"
 #include "core/error.h"
@@ -172,7 +174,8 @@ LayerRow make_layer_row(const StudyRow& row) {
     double largest = 0;
     for (const LayerCache& layer : row.model->spec.layers) {
         result.cells.push_back({layer_text(layer), layer_ink(layer),
-                                row.estimate ? layer_bytes(layer, *row.estimate) : 0});
+                                row.estimate ? layer_bytes(layer, *row.estimate) : 0,
+                                layer.shared_with});
         largest = std::max(largest, result.cells.back().fill);
     }
     for (LayerCell& cell : result.cells) {
@@ -326,9 +329,11 @@ ChartData context_chart(const Study& study) {
     chart.guides.push_back({context, tr("context %1").arg(text(format_tokens(context)))});
     chart.x_axis = tr("tokens");
     chart.y_axis = tr("bytes, all sequences");
-    ChartData data = titled(study, tr("Cache over context"),
-                            tr("; ◇ a window is full; dotted past a model's own maximum"));
-    data.description += tr("; at the context: %1").arg(curve_summary(study));
+    const ContextExtras extras = add_context_extras(study, end, chart);
+    ChartData data =
+        titled(study, tr("Cache over context"),
+               tr("; ◇ a window is full; dotted past a model's own maximum") + extras.remark);
+    data.description += tr("; at the context: %1").arg(curve_summary(study)) + extras.description;
     data.body = std::move(chart);
     return data;
 }
@@ -339,8 +344,10 @@ ChartData layers_chart(const Study& study) {
         chart.rows.push_back(make_layer_row(row));
     }
     chart.axis = tr("layer");
+    const bool shares = std::any_of(chart.rows.begin(), chart.rows.end(), borrows);
     ChartData data = titled(study, tr("What each layer keeps"),
-                            tr("; height: bytes as a share of the model's largest layer"));
+                            tr("; height: bytes as a share of the model's largest layer") +
+                                (shares ? tr("; ↑ the layer whose cache others read") : QString()));
     data.description += QStringLiteral("; ") + layer_summary(chart);
     data.legend = kind_legend(chart);
     data.body = std::move(chart);

@@ -8,6 +8,7 @@
 
 #include <QString>
 
+#include <cstdint>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -73,17 +74,49 @@ struct Guide {
     QString label;
 };
 
+/// A horizontal line at what a device holds.
+struct Capacity {
+    Bytes bytes;
+    QString label;
+};
+
+/// Where a curve meets another one, or a capacity.
+struct Meeting {
+    Tokens tokens;
+    Bytes bytes;
+    QString label;   ///< its token count
+    QString meaning; ///< who meets whom, and what follows
+};
+
+/// Token reads against tokens, with a cache and without, in a small chart below the curves.
+struct ReadsPanel {
+    struct Point {
+        Tokens tokens;
+        std::int64_t without = 0; ///< n(n+1)/2
+    };
+    std::vector<Point> points;
+    QString title;
+    QString caption;
+    QString with_label;
+    QString without_label;
+};
+
 struct CurveChart {
     std::vector<Curve> curves;
     std::vector<Guide> guides;
     QString x_axis;
     QString y_axis;
+    bool linear = false; ///< both axes; logarithmic otherwise
+    std::vector<Capacity> capacities{};
+    std::vector<Meeting> meetings{};
+    std::optional<ReadsPanel> reads{};
 };
 
 struct LayerCell {
     QString kind; ///< "full attention + Mamba 2", "shared"
     Ink ink;
-    double fill = 0; ///< bytes at the context as a share of the model's largest layer
+    double fill = 0;            ///< bytes at the context as a share of the model's largest layer
+    std::optional<int> owner{}; ///< the cell whose cache this one reads
 };
 
 struct LayerRow {

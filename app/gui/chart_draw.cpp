@@ -44,14 +44,17 @@ void lay_out(QCustomPlot& plot, const ChartData& data, const ChartTheme& theme) 
 void clear(QCustomPlot& plot) {
     plot.clearPlottables();
     plot.clearItems();
+    QCPAxisRect* const own = plot.axisRect(); // the one that stays; the others were a chart's
+    QCPMarginGroup* const group = own->marginGroups().value(QCP::msLeft);
+    own->setMarginGroup(QCP::msLeft | QCP::msRight, nullptr);
     QCPLayoutGrid& grid = *plot.plotLayout();
     for (int row = grid.rowCount() - 1; row >= 0; --row) {
-        if (grid.hasElement(row, 0) &&
-            qobject_cast<QCPAxisRect*>(grid.element(row, 0)) == nullptr) {
+        if (grid.hasElement(row, 0) && grid.element(row, 0) != own) {
             grid.remove(grid.element(row, 0));
         }
     }
     grid.simplify();
+    delete group;
 }
 
 // --- bars
@@ -126,8 +129,12 @@ struct Range {
             most = std::max(most, value);
         }
     }
-    /// Out to powers of two, with a little slack so that the last tick keeps its label.
-    QCPRange snapped() const {
+    /// Out to powers of two, with a little slack so that the last tick keeps its label; from zero
+    /// where the axis is linear.
+    QCPRange snapped(bool linear) const {
+        if (linear) {
+            return {0, std::max(most, 1.0) * 1.04};
+        }
         if (most <= 0) {
             return {1, 1024};
         }
@@ -152,14 +159,18 @@ void set_ranges(QCustomPlot& plot, const CurveChart& chart) {
         tokens.most = std::max(tokens.most, static_cast<double>(guide.tokens.count()));
         tokens.least = std::min(tokens.least, 1.0);
     }
-    QCPRange across = tokens.snapped();
+    for (const Capacity& capacity : chart.capacities) {
+        bytes.most = std::max(bytes.most, static_cast<double>(capacity.bytes.count()) * 1.1);
+        bytes.least = std::min(bytes.least, static_cast<double>(capacity.bytes.count()));
+    }
+    QCPRange across = tokens.snapped(chart.linear);
     const bool points = std::any_of(chart.curves.begin(), chart.curves.end(),
                                     [](const Curve& curve) { return !curve.measured.empty(); });
     if (points) {
         across.upper *= 1.15; // a marker at the edge would be cut in half
     }
     plot.xAxis->setRange(across);
-    plot.yAxis->setRange(bytes.snapped());
+    plot.yAxis->setRange(bytes.snapped(chart.linear));
 }
 
 void draw_guide(QCustomPlot& plot, const Guide& guide, const ChartTheme& theme) {
@@ -171,23 +182,94 @@ void draw_guide(QCustomPlot& plot, const Guide& guide, const ChartTheme& theme) 
     auto* label = new QCPItemText(&plot);
     label->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
     label->position->setTypeX(QCPItemPosition::ptPlotCoords);
-    label->position->setCoords(tokens, 0.995);
-    const bool right_half = std::log2(tokens) * 2 > std::log2(plot.xAxis->range().upper);
-    label->setPositionAlignment((right_half ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignBottom);
+    // At the foot of a logarithmic axis there is room, on a linear one all curves begin there.
+    const bool linear = plot.xAxis->scaleType() == QCPAxis::stLinear;
+    label->position->setCoords(tokens, linear ? 0.005 : 0.995);
+    const QCPRange& across = plot.xAxis->range();
+    const bool right_half =
+        linear ? tokens * 2 > across.upper : std::log2(tokens) * 2 > std::log2(across.upper);
+    label->setPositionAlignment((right_half ? Qt::AlignRight : Qt::AlignLeft) |
+                                (linear ? Qt::AlignTop : Qt::AlignBottom));
     label->setPadding(QMargins(5, 0, 5, 2));
     label->setColor(theme.muted);
     label->setFont(plot.font());
     label->setText(guide.label);
 }
 
-constexpr std::size_t most_direct_labels = 16;
+// --- reads
+
+/// A line of reads and its name at the right end.
+void add_reads(QCPAxisRect& rect, const ReadsPanel& panel, bool with_cache,
+               const ChartTheme& theme) {
+    QCPAxis* const x = rect.axis(QCPAxis::atBottom);
+    QCPAxis* const y = rect.axis(QCPAxis::atLeft);
+    QVector<double> tokens, reads;
+    for (const ReadsPanel::Point& point : panel.points) {
+        tokens << static_cast<double>(point.tokens.count());
+        reads << (with_cache ? tokens.back() : static_cast<double>(point.without));
+    }
+    QCPGraph* graph = rect.parentPlot()->addGraph(x, y);
+    graph->setData(tokens, reads, true);
+    graph->setPen(QPen(theme.text, 1.5, with_cache ? Qt::DashLine : Qt::SolidLine));
+    auto* label = new QCPItemText(rect.parentPlot());
+    label->setClipToAxisRect(false);
+    label->position->setAxes(x, y);
+    label->position->setCoords(x->range().upper, reads.back());
+    label->setPositionAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    label->setPadding(QMargins(8, 0, 0, 0));
+    label->setColor(theme.text);
+    label->setFont(rect.parentPlot()->font());
+    label->setText(with_cache ? panel.with_label : panel.without_label);
+}
+
+/// Scales and ticks of a chart over tokens; `counts` for reads, bytes otherwise.
+void set_scales(QCPAxis& x, QCPAxis& y, bool linear, bool counts) {
+    for (QCPAxis* axis : {&x, &y}) {
+        axis->setScaleType(linear ? QCPAxis::stLinear : QCPAxis::stLogarithmic);
+    }
+    using Ticker = QSharedPointer<QCPAxisTicker>;
+    x.setTicker(linear ? Ticker(new LinearTokensTicker) : Ticker(new TokensTicker));
+    y.setTicker(counts   ? linear ? Ticker(new LinearCountTicker) : Ticker(new DecadeTicker)
+                  : linear ? Ticker(new LinearBytesTicker)
+                         : Ticker(new BytesTicker));
+}
+
+/// A small chart below the curves, on an axis of its own and over the same tokens.
+void add_reads_panel(QCustomPlot& plot, const CurveChart& chart, const ChartTheme& theme) {
+    const ReadsPanel& panel = *chart.reads;
+    QCPLayoutGrid& grid = *plot.plotLayout();
+    ChartData head;
+    head.title = panel.title;
+    head.subtitle = panel.caption;
+    grid.addElement(grid.rowCount(), 0, new HeaderElement(&plot, head, theme));
+    grid.setRowStretchFactor(grid.rowCount() - 1, 0.0001);
+    auto* rect = new QCPAxisRect(&plot);
+    grid.addElement(grid.rowCount(), 0, rect);
+    grid.setRowStretchFactor(grid.rowCount() - 1, 0.4);
+    rect->setLayer(QStringLiteral("background"));
+    for (QCPAxis* axis : rect->axes()) {
+        axis->setLayer(QStringLiteral("axes"));
+        axis->grid()->setLayer(QStringLiteral("grid"));
+        style_axis(*axis, theme);
+    }
+    QCPAxis& x = *rect->axis(QCPAxis::atBottom);
+    QCPAxis& y = *rect->axis(QCPAxis::atLeft);
+    set_scales(x, y, chart.linear, true);
+    x.setRange(plot.xAxis->range());
+    const double most = static_cast<double>(panel.points.back().without);
+    y.setRange(chart.linear ? QCPRange(0, most * 1.04) : QCPRange(0.9, most * 2));
+    rect->setMinimumMargins(plot.axisRect()->minimumMargins());
+    rect->setMinimumSize(100, 70);
+    auto* group = new QCPMarginGroup(&plot);
+    for (QCPAxisRect* one : {plot.axisRect(), rect}) {
+        one->setMarginGroup(QCP::msLeft | QCP::msRight, group);
+    }
+    add_reads(*rect, panel, false, theme);
+    add_reads(*rect, panel, true, theme);
+}
 
 void draw_body(QCustomPlot& plot, const CurveChart& chart, const ChartTheme& theme) {
-    for (QCPAxis* axis : {plot.xAxis, plot.yAxis}) {
-        axis->setScaleType(QCPAxis::stLogarithmic);
-    }
-    plot.xAxis->setTicker(QSharedPointer<TokensTicker>::create());
-    plot.yAxis->setTicker(QSharedPointer<BytesTicker>::create());
+    set_scales(*plot.xAxis, *plot.yAxis, chart.linear, false);
     plot.xAxis->setLabel(chart.x_axis);
     plot.yAxis->setLabel(chart.y_axis);
     set_ranges(plot, chart);
@@ -197,8 +279,13 @@ void draw_body(QCustomPlot& plot, const CurveChart& chart, const ChartTheme& the
     for (const Guide& guide : chart.guides) {
         draw_guide(plot, guide, theme);
     }
+    new MarksItem(&plot, chart, theme);
     auto* labels = new EndLabelsItem(&plot, chart, theme);
-    plot.axisRect()->setMinimumMargins(QMargins(12, 8, std::max(30, labels->widest() + 18), 4));
+    const int least = chart.reads ? 80 : 30;
+    plot.axisRect()->setMinimumMargins(QMargins(12, 8, std::max(least, labels->widest() + 18), 4));
+    if (chart.reads) {
+        add_reads_panel(plot, chart, theme);
+    }
 }
 
 // --- layers
@@ -256,9 +343,12 @@ void fit_chart(QCustomPlot& plot) {
             }
         }
         // As many ticks as have room for their labels.
-        const int label = plot.xAxis->scaleType() == QCPAxis::stLogarithmic ? 46 : 90;
-        plot.xAxis->ticker()->setTickCount(std::max(2, plot.axisRect()->width() / label));
-        plot.yAxis->ticker()->setTickCount(std::max(2, plot.axisRect()->height() / 32));
+        for (QCPAxisRect* rect : plot.axisRects()) {
+            QCPAxis& x = *rect->axis(QCPAxis::atBottom);
+            const int label = x.scaleType() == QCPAxis::stLogarithmic ? 46 : 90;
+            x.ticker()->setTickCount(std::max(2, rect->width() / label));
+            rect->axis(QCPAxis::atLeft)->ticker()->setTickCount(std::max(2, rect->height() / 32));
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/chart_export.h"
 
+#include "app/gui/chart_layout.h"
 #include "app/gui/chart_paint.h"
 #include "app/gui/text.h"
 #include "core/report.h"
@@ -13,6 +14,8 @@
 #include <QSaveFile>
 #include <QSvgGenerator>
 #include <QTemporaryDir>
+
+#include <algorithm>
 
 namespace kvcaliper::gui {
 
@@ -73,12 +76,17 @@ QByteArray pdf(QCustomPlot& plot, const ChartData& data, QSize size) {
 } // namespace
 
 QSize export_size(const ChartData& data) {
-    constexpr int width = 960, least = 540, frame = 150, bar = 36, strip = 62;
+    constexpr int width = 960, least = 540, frame = 150, bar = 36, strip = 62, shares = 16;
+    constexpr int name = 19, reads = 190;
     int needed = least;
     if (const auto* bars = std::get_if<BarChart>(&data.body)) {
         needed = frame + bar * static_cast<int>(bars->bars.size());
     } else if (const auto* layers = std::get_if<LayerChart>(&data.body)) {
-        needed = frame + strip * static_cast<int>(layers->rows.size());
+        const bool borrow = std::any_of(layers->rows.begin(), layers->rows.end(), borrows);
+        needed = frame + (strip + (borrow ? shares : 0)) * static_cast<int>(layers->rows.size());
+    } else if (const auto* curves = std::get_if<CurveChart>(&data.body)) {
+        const int below = curves->reads ? reads : 0;
+        needed = std::max(least, frame + name * static_cast<int>(curves->curves.size())) + below;
     }
     return {width, std::max(needed, least)};
 }

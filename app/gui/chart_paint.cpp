@@ -16,13 +16,6 @@ QFont sized(QFont font, double factor, bool bold = false) {
     return font;
 }
 
-QColor mixed(const QColor& a, const QColor& b, double share) {
-    const auto mix = [&](int x, int y) {
-        return static_cast<int>(std::lround(x * share + y * (1 - share)));
-    };
-    return QColor(mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue()));
-}
-
 /// Diagonals x + y = k (or x - y = k) through a rectangle, cut at its edges.
 void add_diagonals(QVector<QLineF>& lines, const QRectF& rect, double step, bool rising) {
     const double reach = rect.width() + rect.height();
@@ -65,6 +58,13 @@ double power_of_two_step(double span, int parts) {
 }
 
 } // namespace
+
+QColor mixed(const QColor& a, const QColor& b, double share) {
+    const auto mix = [&](int x, int y) {
+        return static_cast<int>(std::lround(x * share + y * (1 - share)));
+    };
+    return QColor(mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue()));
+}
 
 void paint_fill(QPainter& painter, const QRectF& rect, const QColor& colour, Hatch hatch,
                 const QColor& ground) {
@@ -248,59 +248,6 @@ void BarsItem::draw(QCPPainter* painter) {
     }
 }
 
-LayersItem::LayersItem(QCustomPlot* plot, const LayerChart& chart, const ChartTheme& theme)
-    : CanvasItem(plot), chart_(chart), theme_(theme), font_(plot->font()) {}
-
-QRectF LayersItem::cellRect(int row, int layer) const {
-    const double text_height = QFontMetrics(font_, parentPlot()).height();
-    const double top = y(row - 0.5) + text_height + 6;
-    const double bottom = std::max(y(row + 0.5) - 6, top + 4);
-    return {x(layer), top, x(layer + 1) - x(layer), std::min(bottom - top, 110.0)};
-}
-
-void LayersItem::drawRow(QCPPainter* painter, int row) const {
-    const LayerRow& data = chart_.rows[static_cast<std::size_t>(row)];
-    for (std::size_t i = 0; i < data.cells.size(); ++i) {
-        const LayerCell& cell = data.cells[i];
-        const QRectF rect = cellRect(row, static_cast<int>(i));
-        const double gap = rect.width() >= 4 ? 1 : 0.25;
-        const QRectF box = rect.adjusted(gap / 2, 0, -gap / 2, 0);
-        const QColor colour = theme_.ink(cell.ink);
-        painter->fillRect(box, mixed(colour, theme_.ground, 0.16));
-        QRectF filled = box;
-        filled.setTop(box.bottom() - std::max(cell.fill * box.height(), 3.0));
-        paint_fill(*painter, filled, colour, cell.ink.hatch, theme_.ground);
-        if (row == marked_row && static_cast<int>(i) == marked_layer) {
-            painter->setBrush(Qt::NoBrush);
-            painter->setPen(QPen(theme_.text, 2));
-            painter->drawRect(box.adjusted(-1, -2, 1, 2));
-        }
-    }
-}
-
-void LayersItem::draw(QCPPainter* painter) {
-    const QRect area = parentPlot()->axisRect()->rect();
-    QFont bold = font_;
-    bold.setBold(true);
-    const QFontMetrics metrics(font_, parentPlot());
-    for (int row = 0; row < static_cast<int>(chart_.rows.size()); ++row) {
-        const LayerRow& data = chart_.rows[static_cast<std::size_t>(row)];
-        const int top = static_cast<int>(std::lround(y(row - 0.5))) + 2;
-        const int name_width = QFontMetrics(bold, parentPlot()).horizontalAdvance(data.name) + 10;
-        painter->setFont(bold);
-        painter->setPen(theme_.text);
-        painter->drawText(QRect(area.left(), top, name_width + 20, metrics.height()),
-                          Qt::AlignLeft | Qt::AlignVCenter, data.name);
-        painter->setFont(font_);
-        painter->setPen(theme_.muted);
-        const QRect space(area.left() + name_width, top, area.width() - name_width,
-                          metrics.height());
-        painter->drawText(space, Qt::AlignLeft | Qt::AlignVCenter,
-                          metrics.elidedText(data.caption, Qt::ElideRight, space.width()));
-        drawRow(painter, row);
-    }
-}
-
 EndLabelsItem::EndLabelsItem(QCustomPlot* plot, const CurveChart& chart, const ChartTheme& theme)
     : CanvasItem(plot), font_(plot->font()) {
     for (const Curve& curve : chart.curves) {
@@ -323,8 +270,6 @@ int EndLabelsItem::widest() const {
 
 void EndLabelsItem::spread(std::vector<Label>& labels) const {
     const double height = QFontMetrics(font_, parentPlot()).height();
-    std::sort(labels.begin(), labels.end(),
-              [](const Label& a, const Label& b) { return a.y < b.y; });
     for (std::size_t i = 1; i < labels.size(); ++i) {
         labels[i].y = std::max(labels[i].y, labels[i - 1].y + height);
     }
@@ -341,6 +286,11 @@ void EndLabelsItem::draw(QCPPainter* painter) {
     for (Label& label : labels) {
         label.y = y(label.bytes);
     }
+    std::sort(labels.begin(), labels.end(),
+              [](const Label& a, const Label& b) { return a.y < b.y; });
+    const int room =
+        parentPlot()->axisRect()->height() / QFontMetrics(font_, parentPlot()).height();
+    labels = thinned(labels, static_cast<std::size_t>(std::max(room, 1)));
     spread(labels);
     const QRect area = parentPlot()->axisRect()->rect();
     painter->setFont(font_);
@@ -378,6 +328,14 @@ double LinearBytesTicker::getTickStep(const QCPRange& range) {
 
 QString LinearBytesTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
     return bytes_text(Ratio(std::llround(tick)));
+}
+
+double LinearTokensTicker::getTickStep(const QCPRange& range) {
+    return power_of_two_step(range.size(), tickCount());
+}
+
+QString LinearTokensTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+    return text(format_tokens(Tokens(std::llround(tick))));
 }
 
 } // namespace kvcaliper::gui

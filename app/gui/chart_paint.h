@@ -4,12 +4,15 @@
 #pragma once
 
 #include "app/gui/chart_data.h"
+#include "app/gui/chart_layout.h"
 #include "app/gui/chart_theme.h"
 
 #include <qcustomplot.h>
 
 namespace kvcaliper::gui {
 
+/// `share` of a over b.
+QColor mixed(const QColor& a, const QColor& b, double share);
 /// Fills a rectangle in an ink: colour, and a hatch of real lines (vector files keep them).
 void paint_fill(QPainter& painter, const QRectF& rect, const QColor& colour, Hatch hatch,
                 const QColor& ground);
@@ -87,7 +90,9 @@ class LayersItem : public CanvasItem {
   private:
     QRectF cellRect(int row, int layer) const;
     void drawRow(QCPPainter* painter, int row) const;
+    void drawShares(QCPPainter* painter, int row) const;
     LayerChart chart_;
+    std::vector<ShareLanes> shares_; ///< of each row
     ChartTheme theme_;
     QFont font_;
 };
@@ -110,6 +115,25 @@ class EndLabelsItem : public CanvasItem {
     };
     void spread(std::vector<Label>& labels) const;
     std::vector<Label> labels_;
+    QFont font_;
+};
+
+/// Lines at what devices hold, and marks where curves meet, with labels that touch nothing.
+class MarksItem : public CanvasItem {
+  public:
+    MarksItem(QCustomPlot* plot, const CurveChart& chart, const ChartTheme& theme);
+
+  protected:
+    void draw(QCPPainter* painter) override;
+
+  private:
+    QPointF pixel(Tokens tokens, Bytes bytes) const;
+    QRectF freed(const QRectF& box) const;
+    std::vector<QRectF> capacityBoxes() const;
+    void drawCapacities(QCPPainter* painter, const std::vector<QRectF>& boxes) const;
+    void drawMeetings(QCPPainter* painter, std::vector<QRectF> taken) const;
+    CurveChart chart_;
+    ChartTheme theme_;
     QFont font_;
 };
 
@@ -137,6 +161,29 @@ class TokensTicker : public PowerTicker {
 class LinearBytesTicker : public QCPAxisTicker {
   protected:
     double getTickStep(const QCPRange& range) override;
+    int getSubTickCount(double) override { return 0; }
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override;
+};
+
+/// The same for tokens.
+class LinearTokensTicker : public QCPAxisTicker {
+  protected:
+    double getTickStep(const QCPRange& range) override;
+    int getSubTickCount(double) override { return 0; }
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override;
+};
+
+/// Powers of ten, at most as many as the tick count says: "1", "10³".
+class DecadeTicker : public QCPAxisTicker {
+  protected:
+    QVector<double> createTickVector(double step, const QCPRange& range) override;
+    int getSubTickCount(double) override { return 0; }
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override;
+};
+
+/// Plain counts from zero, large ones as "2·10⁹".
+class LinearCountTicker : public QCPAxisTicker {
+  protected:
     int getSubTickCount(double) override { return 0; }
     QString getTickLabel(double tick, const QLocale&, QChar, int) override;
 };

@@ -76,19 +76,45 @@ void ChartView::changeEvent(QEvent* event) {
     }
 }
 
+/// In the chart over tokens, or in the smaller one below it.
+ChartSpot ChartView::spotOverTokens(const CurveChart& chart, const QPointF& position) const {
+    ChartSpot spot;
+    for (const QCPAxisRect* rect : plot_->axisRects()) {
+        if (rect->rect().contains(position.toPoint())) {
+            spot.tokens = rect->axis(QCPAxis::atBottom)->pixelToCoord(position.x());
+        }
+    }
+    if (!plot_->axisRect()->rect().contains(position.toPoint())) {
+        return spot;
+    }
+    spot.bytes = plot_->yAxis->pixelToCoord(position.y());
+    double nearest = 9; // pixels
+    for (std::size_t i = 0; i < chart.meetings.size(); ++i) {
+        const double x =
+            plot_->xAxis->coordToPixel(static_cast<double>(chart.meetings[i].tokens.count()));
+        const double y =
+            plot_->yAxis->coordToPixel(static_cast<double>(chart.meetings[i].bytes.count()));
+        const double distance = std::hypot(x - position.x(), y - position.y());
+        if (distance < nearest) {
+            nearest = distance;
+            spot.meeting = static_cast<int>(i);
+        }
+    }
+    return spot;
+}
+
 ChartSpot ChartView::spotAt(const QPointF& position) const {
+    if (const auto* curves = std::get_if<CurveChart>(&data_.body)) {
+        return spotOverTokens(*curves, position);
+    }
     ChartSpot spot;
     if (!plot_->axisRect()->rect().contains(position.toPoint())) {
         return spot;
     }
     const double x = plot_->xAxis->pixelToCoord(position.x());
     const int row = static_cast<int>(std::lround(plot_->yAxis->pixelToCoord(position.y())));
-    if (std::holds_alternative<CurveChart>(data_.body)) {
-        spot.tokens = x;
-    } else {
-        spot.row = row;
-        spot.layer = static_cast<int>(std::floor(x));
-    }
+    spot.row = row;
+    spot.layer = static_cast<int>(std::floor(x));
     return spot;
 }
 

@@ -16,6 +16,8 @@ struct ChartSpot {
     int row = -1;   ///< bar or model
     int layer = -1; ///< of that model
     double tokens = 0;
+    double bytes = 0; ///< of a chart over tokens
+    int meeting = -1; ///< a mark of such a chart
 };
 
 class ChartView : public QWidget {
@@ -43,6 +45,7 @@ class ChartView : public QWidget {
     void redraw();
     void markLayer();
     ChartSpot spotAt(const QPointF& position) const;
+    ChartSpot spotOverTokens(const CurveChart& chart, const QPointF& position) const;
 
     QCustomPlot* plot_;
     ChartData data_;

@@ -58,7 +58,12 @@ void add_options(QCommandLineParser& parser) {
     add({QStringLiteral("index")}, "format of index keys", "FORMAT");
     add({QStringLiteral("conv")}, "format of convolution history", "FORMAT");
     add({QStringLiteral("state")}, "format of recurrent states", "FORMAT");
-    add({QStringLiteral("gpu")}, "device of the budget (default h100-80)", "NAME");
+    add({QStringLiteral("gpu")},
+        "device of the budget (default h100-80); context: a line at its memory, several apart by "
+        "commas",
+        "NAME");
+    add({QStringLiteral("linear")}, "context: linear axes");
+    add({QStringLiteral("recompute")}, "context: tokens read without a cache, in a chart below");
     add({QStringLiteral("engine")}, "engine of the budget (default ideal)", "NAME");
     add({QStringLiteral("engine-opt")}, "an option of the engine under its own name (repeatable)",
         "KEY=VALUE");
@@ -167,12 +172,47 @@ void read_looks(Options& options, const QCommandLineParser& parser) {
     }
 }
 
+/// Every --gpu, and every name of one that holds several.
+QStringList gpu_names(const QCommandLineParser& parser) {
+    QStringList names;
+    for (const QString& written : parser.values(QStringLiteral("gpu"))) {
+        for (const QString& name : written.split(u',')) {
+            names << text(find_device(utf8(name)).name);
+        }
+    }
+    return names;
+}
+
+/// Whether what is made is the chart over the context, alone or on its page.
+bool is_of_context(const Options& options) {
+    return options.task == Options::Task::chart ? options.kind == QLatin1String("context")
+                                                : options.tab == QLatin1String("context");
+}
+
+void read_context_view(Options& options, const QCommandLineParser& parser) {
+    const QStringList devices = gpu_names(parser);
+    ContextView& view = options.context_view;
+    view.linear = parser.isSet(QStringLiteral("linear"));
+    view.recompute = parser.isSet(QStringLiteral("recompute"));
+    if (is_of_context(options)) {
+        view.devices = devices;
+        return;
+    }
+    if (view.linear || view.recompute) {
+        throw Error("--linear, --recompute: expected with --kind context or --tab context");
+    }
+    if (devices.size() > 1) {
+        fail(QStringLiteral("gpu"), QStringLiteral("one device (several with --kind context)"),
+             devices.join(u','));
+    }
+}
+
 /// Devices, engines and sizes nobody knows are found here, not in the middle of a chart.
 BudgetState read_budget(const QCommandLineParser& parser, const QStringList& models) {
     BudgetState budget;
     const auto value = [&](const char* name) { return parser.value(QLatin1String(name)); };
-    if (parser.isSet(QStringLiteral("gpu"))) {
-        budget.device = text(find_device(utf8(value("gpu"))).name);
+    if (const QStringList devices = gpu_names(parser); !devices.isEmpty()) {
+        budget.device = devices.first();
     }
     if (parser.isSet(QStringLiteral("engine"))) {
         budget.engine = text(find_engine(utf8(value("engine"))).name);
@@ -194,8 +234,9 @@ BudgetState read_budget(const QCommandLineParser& parser, const QStringList& mod
 /// Which settings were written, and not left to a study file or to their defaults.
 QStringList given_options(const QCommandLineParser& parser) {
     QStringList given;
-    for (const char* name : {"context", "sequences", "kv", "k", "v", "index", "conv", "state",
-                             "gpu", "engine", "tp", "pp", "cp", "dp", "weights"}) {
+    for (const char* name :
+         {"context", "sequences", "kv", "k", "v", "index", "conv", "state", "gpu", "engine", "tp",
+          "pp", "cp", "dp", "weights", "linear", "recompute"}) {
         if (parser.isSet(QLatin1String(name))) {
             given << QLatin1String(name);
         }
@@ -258,7 +299,11 @@ void apply_given(Study& study, const Options& options) {
     take(given("sequences"), state.settings.sequences, options.settings.sequences);
     take(given("k") || given("kv"), state.settings.k_format, options.settings.k_format);
     take(given("v") || given("kv"), state.settings.v_format, options.settings.v_format);
-    take(given("gpu"), state.budget.device, options.budget.device);
+    const bool lines = is_of_context(options);
+    take(given("gpu") && !lines, state.budget.device, options.budget.device);
+    take(given("gpu") && lines, state.context_view.devices, options.context_view.devices);
+    take(given("linear"), state.context_view.linear, options.context_view.linear);
+    take(given("recompute"), state.context_view.recompute, options.context_view.recompute);
     take(given("engine"), state.budget.engine, options.budget.engine);
     for (const auto& [name, member] : other_formats) {
         take(given(name), state.settings.*member, options.settings.*member);
@@ -332,6 +377,7 @@ Options parse_options(const QStringList& arguments) {
     options.budget = read_budget(parser, options.models);
     options.engine_options = parser.values(QStringLiteral("engine-opt"));
     read_looks(options, parser);
+    read_context_view(options, parser);
     return options;
 }
 

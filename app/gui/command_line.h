@@ -26,6 +26,7 @@ struct Options {
     Settings settings;
     BudgetState budget;
     QStringList engine_options; ///< KEY=VALUE, of the engine that is named here or in the study
+    ContextView context_view;
     QStringList given; ///< names of the options above that were written: "context", "k", "gpu", …
     QStringList models; ///< or one study file
 };

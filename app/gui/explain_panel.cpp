@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/explain_panel.h"
 
+#include "app/gui/explain_copy.h"
 #include "app/gui/record_book.h"
 #include "app/gui/text.h"
+#include "core/kind_notes.h"
 
+#include <QApplication>
+#include <QClipboard>
 #include <QComboBox>
 #include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QSignalBlocker>
 #include <QTextBrowser>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 namespace kvcaliper::gui {
@@ -23,19 +29,6 @@ QString tr_explain(const char* source) {
 QString heading(const QString& words) {
     return QStringLiteral("<p style='margin-top:10px;margin-bottom:2px'><b>%1</b></p>")
         .arg(words.toHtmlEscaped());
-}
-
-const Figure& figure_of(const Estimate& estimate, int figure) {
-    switch (figure) {
-    case 1:
-        return estimate.growth;
-    case 2:
-        return estimate.constant;
-    case 3:
-        return estimate.required;
-    default:
-        return estimate.uncapped;
-    }
 }
 
 QString term_html(const Term& term) {
@@ -85,6 +78,24 @@ QString notes_html(const Estimate& estimate) {
     return html;
 }
 
+/// What each kind of cache is, saves and costs, and what is published of it.
+QString kinds_html(const Estimate& estimate) {
+    QString html = heading(tr_explain("Kinds of cache"));
+    for (const KindNote* note : notes_of(estimate)) {
+        html += QStringLiteral("<p style='margin-top:6px;margin-bottom:0'><b>%1</b></p>")
+                    .arg(text(note->title).toHtmlEscaped());
+        for (const auto& [name, words] : {std::pair(tr_explain("keeps"), note->keeps),
+                                          std::pair(tr_explain("saves"), note->saves),
+                                          std::pair(tr_explain("costs"), note->trades),
+                                          std::pair(tr_explain("published"), note->result),
+                                          std::pair(tr_explain("source"), note->source)}) {
+            html += QStringLiteral("<p style='margin:0'><i>%1</i> %2</p>")
+                        .arg(name, text(words).toHtmlEscaped());
+        }
+    }
+    return html;
+}
+
 QString badge_colours(Badge badge) {
     switch (badge) {
     case Badge::computed:
@@ -110,28 +121,45 @@ QString explain_html(const StudyRow& row, int figure, const Evidence& evidence,
     html += heading(tr_explain("Verification")) +
             QStringLiteral("<p style='margin-top:0'>%1</p><p style='margin-top:0'>%2</p>")
                 .arg(evidence_text(evidence).toHtmlEscaped(), kernels.toHtmlEscaped());
-    return html + components_html(*row.estimate) + notes_html(*row.estimate);
+    return html + components_html(*row.estimate) + kinds_html(*row.estimate) +
+           notes_html(*row.estimate);
 }
 
 ExplainPanel::ExplainPanel(Study& study, QWidget* parent)
     : QWidget(parent), study_(study), name_(new QLabel(this)), badge_(new QLabel(this)),
-      figure_(new QComboBox(this)), text_(new QTextBrowser(this)) {
+      figure_(new QComboBox(this)), copy_(new QToolButton(this)), text_(new QTextBrowser(this)) {
     QFont bold = name_->font();
     bold.setBold(true);
     name_->setFont(bold);
     badge_->setObjectName(QStringLiteral("badge"));
     figure_->setObjectName(QStringLiteral("explainFigure"));
     figure_->setAccessibleName(tr("Figure to explain"));
+    // The dock may be narrower than its longest words.
+    figure_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    figure_->setMinimumContentsLength(8);
     figure_->addItems({tr("Uncapped per token"), tr("Growth per token"),
                        tr("Constant per sequence"), tr("Total at the context")});
     text_->setObjectName(QStringLiteral("explainText"));
     text_->setAccessibleName(tr("Terms of the figure"));
+    copy_->setObjectName(QStringLiteral("copyExplanation"));
+    copy_->setText(tr("Cop&y"));
+    copy_->setAccessibleName(tr("Copy the explanation"));
+    copy_->setPopupMode(QToolButton::InstantPopup);
+    auto* menu = new QMenu(copy_);
+    menu->addAction(tr("As &text"), this, [this] { copy(false); })
+        ->setObjectName(QStringLiteral("copyAsText"));
+    menu->addAction(tr("As &Markdown"), this, [this] { copy(true); })
+        ->setObjectName(QStringLiteral("copyAsMarkdown"));
+    copy_->setMenu(menu);
     auto* head = new QHBoxLayout;
     head->addWidget(name_, 1);
     head->addWidget(badge_);
     auto* layout = new QVBoxLayout(this);
     layout->addLayout(head);
-    layout->addWidget(figure_);
+    auto* choice = new QHBoxLayout;
+    choice->addWidget(figure_, 1);
+    choice->addWidget(copy_);
+    layout->addLayout(choice);
     layout->addWidget(text_, 1);
     connect(figure_, &QComboBox::currentIndexChanged, this, &ExplainPanel::refresh);
     connect(&study_, &Study::changed, this, &ExplainPanel::refresh);
@@ -144,15 +172,24 @@ void ExplainPanel::setFigure(int figure) {
     figure_->setCurrentIndex(figure);
 }
 
+void ExplainPanel::copy(bool markdown) {
+    if (const StudyRow* row = study_.row(study_.current())) {
+        QApplication::clipboard()->setText(
+            explain_text(*row, figure_->currentIndex(), study_.verification(row->id), markdown));
+    }
+}
+
 void ExplainPanel::refresh() {
     const StudyRow* row = study_.row(study_.current());
     if (row == nullptr) {
         name_->setText(tr("No model"));
         badge_->hide();
+        copy_->setEnabled(false);
         text_->setHtml(tr("<p>Tick a model in the list to see how its figures are made up.</p>"));
         return;
     }
     name_->setText(row->name);
+    copy_->setEnabled(row->estimate.has_value());
     const Evidence evidence =
         study_.evidence(row->id, static_cast<FigureKind>(figure_->currentIndex()));
     const Badge badge = evidence.status;

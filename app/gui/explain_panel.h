@@ -9,6 +9,7 @@
 class QComboBox;
 class QLabel;
 class QTextBrowser;
+class QToolButton;
 
 namespace kvcaliper::gui {
 
@@ -23,11 +24,13 @@ class ExplainPanel : public QWidget {
 
   private:
     void refresh();
+    void copy(bool markdown);
 
     Study& study_;
     QLabel* name_;
     QLabel* badge_;
     QComboBox* figure_;
+    QToolButton* copy_;
     QTextBrowser* text_;
 };
 

@@ -10,15 +10,20 @@
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSpinBox>
+#include <QStringList>
 #include <QTextBrowser>
 #include <QToolTip>
+#include <QUrl>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace kvcaliper::gui {
 
 namespace {
 
 constexpr int row_height = 52;
+constexpr int share_height = 16; // more, where layers share
 constexpr int frame_height = 130;
 
 QString component_html(const Component& component, const Estimate& estimate) {
@@ -34,6 +39,36 @@ QString component_html(const Component& component, const Estimate& estimate) {
         .arg(text(component.width_name).toHtmlEscaped(), text(component.units.to_string()),
              text(estimate.formats.of(component.format_class).name),
              text(format_bytes_exact(bytes)));
+}
+
+QString layer_link(std::size_t layer) {
+    return QStringLiteral("<a href='layer:%1'>%1</a>").arg(layer);
+}
+
+/// Whose cache a layer reads, and who reads its own.
+QString sharing_html(const CacheSpec& spec, int layer) {
+    const auto& cache = spec.layers[static_cast<std::size_t>(layer)];
+    if (cache.shared_with) {
+        return LayersPage::tr("<p style='margin:0'>reads the cache of layer %1</p>")
+            .arg(layer_link(static_cast<std::size_t>(*cache.shared_with)));
+    }
+    QStringList readers;
+    for (std::size_t i = 0; i < spec.layers.size(); ++i) {
+        if (spec.layers[i].shared_with == layer) {
+            readers << layer_link(i);
+        }
+    }
+    return readers.isEmpty() ? QString()
+                             : LayersPage::tr("<p style='margin:0'>read by layers %1 too</p>")
+                                   .arg(readers.join(QStringLiteral(", ")));
+}
+
+bool any_shares(const Study& study) {
+    return std::any_of(study.rows().begin(), study.rows().end(), [](const StudyRow& row) {
+        return row.model &&
+               std::any_of(row.model->spec.layers.begin(), row.model->spec.layers.end(),
+                           [](const LayerCache& layer) { return layer.shared_with.has_value(); });
+    });
 }
 
 QSpinBox* make_layer_box(QWidget* parent) {
@@ -59,10 +94,7 @@ QString layer_html(const StudyRow& row, int layer) {
             .arg(row.name.toHtmlEscaped())
             .arg(layer)
             .arg(layer_text(cache), text(cache.decided_by).toHtmlEscaped());
-    if (cache.shared_with) {
-        html += LayersPage::tr("<p style='margin:0'>reads the cache of layer %1</p>")
-                    .arg(*cache.shared_with);
-    }
+    html += sharing_html(spec, layer);
     html += LayersPage::tr("<table cellspacing='0' cellpadding='3'><tr><th align='left'>component"
                            "</th><th align='left'>one unit</th><th align='left'>units</th>"
                            "<th align='left'>format</th><th align='right'>bytes at %1</th></tr>")
@@ -82,6 +114,8 @@ LayersPage::LayersPage(Study& study, QWidget* parent)
     detail_->setAccessibleName(tr("What the layer keeps"));
     detail_->setMinimumHeight(80);
     detail_->setMaximumHeight(130);
+    detail_->setOpenLinks(false);
+    connect(detail_, &QTextBrowser::anchorClicked, this, &LayersPage::onLink);
     auto* scroll = new QScrollArea(this);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidgetResizable(true);
@@ -117,7 +151,8 @@ void LayersPage::refresh() {
     const StudyRow* row = study_.row(study_.current());
     const auto layers = row != nullptr && row->model ? row->model->spec.layers.size() : 1;
     layer_->setRange(0, static_cast<int>(layers) - 1);
-    chart_->setMinimumHeight(frame_height + row_height * static_cast<int>(study_.rows().size()));
+    const int height = row_height + (any_shares(study_) ? share_height : 0);
+    chart_->setMinimumHeight(frame_height + height * static_cast<int>(study_.rows().size()));
     chart_->setData(layers_chart(study_));
     refreshDetail();
 }
@@ -131,6 +166,14 @@ void LayersPage::refreshDetail() {
 void LayersPage::choose(const QString& id, int layer) {
     study_.setCurrent(id);
     layer_->setValue(layer);
+}
+
+void LayersPage::onLink(const QUrl& link) {
+    bool number = false;
+    const int layer = link.path().toInt(&number);
+    if (link.scheme() == QLatin1String("layer") && number) {
+        layer_->setValue(layer);
+    }
 }
 
 void LayersPage::onHover(const ChartSpot& spot, const QPoint& global) {

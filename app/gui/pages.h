@@ -15,6 +15,8 @@ class QSortFilterProxyModel;
 class QSpinBox;
 class QTableView;
 class QTextBrowser;
+class QToolButton;
+class QUrl;
 
 namespace kvcaliper::gui {
 
@@ -83,7 +85,7 @@ class ComparePage : public LazyPage {
     QCheckBox* deltas_;
 };
 
-/// Bytes over tokens.
+/// Bytes over tokens, and what else that chart is to show.
 class ContextPage : public LazyPage {
     Q_OBJECT
 
@@ -92,10 +94,17 @@ class ContextPage : public LazyPage {
     ChartView* chart() const { return chart_; }
 
   private:
+    QWidget* makeControls();
+    void fillDevices();
+    void setDevice(const QString& name, bool shown);
     void refresh() override;
     void onHover(const ChartSpot& spot, const QPoint& global);
 
     ChartView* chart_;
+    QToolButton* devices_;
+    QCheckBox* crossings_;
+    QCheckBox* linear_;
+    QCheckBox* recompute_;
 };
 
 /// One cell per layer, and what the chosen layer keeps.
@@ -112,6 +121,8 @@ class LayersPage : public LazyPage {
     void refreshDetail();
     void onHover(const ChartSpot& spot, const QPoint& global);
     void onClick(const ChartSpot& spot);
+    /// "layer:18", as layer_html writes it.
+    void onLink(const QUrl& link);
 
     ChartView* chart_;
     QComboBox* model_;
@@ -127,11 +138,10 @@ void follow_bars(ChartView& chart, Study& study);
 /// Room for the frame of a chart and so many bars.
 int bars_height(std::size_t bars);
 
-/// Every model's exact bytes at one token count, one per line.
-QString totals_at(const Study& study, Tokens tokens);
 /// A round token count near a position on the axis: two binary digits are kept.
 Tokens round_tokens(double tokens);
-/// Kind, key that decided it and components of one layer, as HTML.
+/// Kind, key that decided it and components of one layer, as HTML; other layers it shares with are
+/// links.
 QString layer_html(const StudyRow& row, int layer);
 
 } // namespace kvcaliper::gui

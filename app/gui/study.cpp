@@ -31,7 +31,8 @@ enum Field {
     config_field,
     index_field,
     conv_field,
-    state_field
+    state_field,
+    context_view_field
 };
 
 Field field_of(FormatClass format_class) {
@@ -59,7 +60,8 @@ auto tie_settings(const Settings& s) {
 
 bool operator==(const StudyState& a, const StudyState& b) {
     return a.models == b.models && a.baseline == b.baseline && a.budget == b.budget &&
-           a.configs == b.configs && tie_settings(a.settings) == tie_settings(b.settings);
+           a.configs == b.configs && a.context_view == b.context_view &&
+           tie_settings(a.settings) == tie_settings(b.settings);
 }
 
 /// Whole states are kept: a state is a few strings, and no edit can then be undone in part.
@@ -228,6 +230,13 @@ void Study::setWeights(const QString& id, const QString& written) {
         next.budget.weights.insert(id, written);
     }
     edit(std::move(next), tr("Set weights of %1").arg(id), budget_field, Merge::no);
+}
+
+void Study::setContextView(const ContextView& view) {
+    StudyState next = state_;
+    next.context_view = view;
+    next.context_view.devices.removeDuplicates();
+    edit(std::move(next), tr("Change the context chart"), context_view_field, Merge::no);
 }
 
 void Study::setConfig(const QString& name, const StudyConfig& config, Merge merge) {

@@ -39,6 +39,16 @@ struct BudgetState {
     friend bool operator==(const BudgetState&, const BudgetState&) = default;
 };
 
+/// What the chart over the context shows beside the curves. Part of the study, so that a chart made
+/// from its file is the one that was seen.
+struct ContextView {
+    QStringList devices;    ///< of configs/gpus.json, each a line at its memory
+    bool linear = false;    ///< both axes; logarithmic otherwise
+    bool crossings = true;  ///< where curves meet each other and those lines
+    bool recompute = false; ///< token reads without a cache, in a chart of their own below
+    friend bool operator==(const ContextView&, const ContextView&) = default;
+};
+
 /// A config that lives in the study and in no file: an edited copy of a model.
 struct StudyConfig {
     QString json;
@@ -53,6 +63,7 @@ struct StudyState {
     Settings settings;
     BudgetState budget;
     QMap<QString, StudyConfig> configs; ///< by the names their models have in `models`
+    ContextView context_view{};
 };
 bool operator==(const StudyState& a, const StudyState& b);
 
@@ -109,6 +120,7 @@ class Study : public QObject {
     void setEngineOption(const QString& name, const QString& value);
     /// Bytes of one model's weights as written; empty for auto.
     void setWeights(const QString& id, const QString& written);
+    void setContextView(const ContextView& view);
     /// Gives the study a config of its own under that name, or another one in its place. A new one
     /// is ticked behind the model it was made from, and becomes the current one.
     void setConfig(const QString& name, const StudyConfig& config, Merge merge = Merge::no);

@@ -106,6 +106,14 @@ struct Part {
         return *integer;
     }
 
+    bool flag(std::string_view key, bool absent) const {
+        const JsonValue* value = object.find(key);
+        if (value != nullptr && value->if_bool() == nullptr) {
+            fail(key, "true or false", *value);
+        }
+        return value != nullptr ? *value->if_bool() : absent;
+    }
+
     std::string format(std::string_view key) const {
         const std::string name = utf8(word(key, QStringLiteral("auto")));
         if (name != "auto" && name != "checkpoint" && !find_numeric_format(name)) {
@@ -204,6 +212,25 @@ BudgetState read_budget(const Part& part, const StudyState& state) {
     return budget;
 }
 
+ContextView read_context_view(const Part& part) {
+    ContextView view;
+    const JsonValue* devices = part.object.find("devices");
+    if (devices != nullptr && devices->if_array() == nullptr) {
+        part.fail("devices", "a list of devices", *devices);
+    }
+    for (const JsonValue& device : devices ? *devices->if_array() : JsonValue::Array{}) {
+        if (device.if_string() == nullptr) {
+            part.fail("devices/" + std::to_string(view.devices.size()), "a device's name", device);
+        }
+        view.devices << text(*device.if_string());
+    }
+    view.devices.removeDuplicates();
+    view.linear = part.flag("linear", view.linear);
+    view.crossings = part.flag("crossings", view.crossings);
+    view.recompute = part.flag("recompute", view.recompute);
+    return view;
+}
+
 // ---- writing ------------------------------------------------------------------------------------
 
 /// How models are spelled in the file: as the document had them where that is the same model.
@@ -275,6 +302,18 @@ JsonValue budget_part(const BudgetState& budget, const Spelling& spelling, JsonV
     return part;
 }
 
+JsonValue context_view_part(const ContextView& view, JsonValue part) {
+    JsonValue::Array devices;
+    for (const QString& device : view.devices) {
+        devices.emplace_back(utf8(device));
+    }
+    part.set("devices", std::move(devices));
+    part.set("linear", view.linear);
+    part.set("crossings", view.crossings);
+    part.set("recompute", view.recompute);
+    return part;
+}
+
 JsonValue configs_part(const StudyState& state, const Spelling& spelling, const JsonValue& before) {
     JsonValue part{JsonValue::Object{}};
     for (auto one = state.configs.begin(); one != state.configs.end(); ++one) {
@@ -309,6 +348,7 @@ StudyFile read_study_file(const QString& path) {
     file.state.settings = read_settings(part.inner("settings"));
     file.state.budget = read_budget(part.inner("budget"), file.state);
     file.records = read_study_records(file.document, path, file.problems);
+    file.state.context_view = read_context_view(part.inner("context_view"));
     return file;
 }
 
@@ -324,6 +364,8 @@ JsonValue study_document(const StudyState& state, JsonValue document, const QStr
     document.set("baseline", spelling.of(state.baseline));
     document.set("settings", settings_part(state.settings, member(document, "settings")));
     document.set("budget", budget_part(state.budget, spelling, member(document, "budget")));
+    document.set("context_view",
+                 context_view_part(state.context_view, member(document, "context_view")));
     document.set("configs", configs_part(state, spelling, member(document, "configs")));
     return document;
 }

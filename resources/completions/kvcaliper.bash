@@ -33,7 +33,7 @@ _kvcaliper() {
     curve) options="$settings $output --from --to --points" ;;
     fit) options="$settings $output --gpu --memory --weights --workspace --utilization --shared-prefix --cartridge --document --training-tokens" ;;
     verify) options="$settings $output --backend --steps --seed --record --claims --repeats --depth --cartridge --paged --baseline" ;;
-    chart) options="$settings --output --kind --gpu --weights --theme --size --help" ;;
+    chart) options="$settings --output --kind --gpu --linear --recompute --weights --theme --size --help" ;;
     claims) options="$output" ;;
     log) options="$settings $output --model" ;;
     list) options="models gpus formats engines architectures kinds $output" ;;

@@ -18,7 +18,7 @@ complete -c kvcaliper -l engine-opt -x
 for option in tp pp cp dp
     complete -c kvcaliper -l $option -x
 end
-for option in json csv markdown layers explain help version
+for option in json csv markdown layers explain linear recompute help version
     complete -c kvcaliper -l $option
 end
 complete -c kvcaliper -l gpu -x -a "(kvcaliper list gpus --csv | tail -n +2 | cut -d, -f1)"

@@ -56,6 +56,28 @@ TEST(CommandLine, ReadsAChartRequest) {
     EXPECT_EQ(options.models, QStringList({s("gpt2"), s("llama-3-8b")}));
 }
 
+TEST(CommandLine, AContextHasDevicesAndItsView) {
+    const Options options =
+        parse({s("--chart"), s("a.svg"), s("--kind"), s("context"), s("--gpu"), s("h100-80,l4"),
+               s("--gpu"), s("rtx-4090"), s("--linear"), s("--recompute")});
+    EXPECT_EQ(options.context_view.devices, QStringList({s("h100-80"), s("l4"), s("rtx-4090")}));
+    EXPECT_TRUE(options.context_view.linear);
+    EXPECT_TRUE(options.context_view.recompute);
+    Study study;
+    StudySession session(study);
+    start_study(session, options);
+    EXPECT_EQ(study.state().context_view.devices.size(), 3);
+    EXPECT_EQ(study.state().budget.device, BudgetState().device); // that of a budget is another
+    // The page of the window takes them alike, other pages do not.
+    EXPECT_EQ(parse({s("--tab"), s("context"), s("--gpu"), s("l4")}).context_view.devices.size(),
+              1);
+    EXPECT_THROW(parse({s("--chart"), s("a.svg"), s("--recompute")}), Error);
+    EXPECT_THROW(
+        parse({s("--chart"), s("a.svg"), s("--kind"), s("budget"), s("--gpu"), s("h100-80,l4")}),
+        Error);
+    EXPECT_THROW(parse({s("--tab"), s("context"), s("--gpu"), s("h100-81")}), Error);
+}
+
 TEST(CommandLine, ABudgetHasADeviceAnEngineRanksAndWeights) {
     const Options options = parse({s("--chart"), s("a.svg"), s("--kind"), s("budget"), s("--gpu"),
                                    s("a100-80"), s("--engine"), s("vllm"), s("--tp"), s("2"),

@@ -2,6 +2,7 @@
 #include "app/gui/main_window.h"
 
 #include "app/gui/chart_view.h"
+#include "app/gui/context_extras.h"
 #include "app/gui/pages.h"
 #include "app/gui/text.h"
 #include "tests/gui/helpers.h"
@@ -136,7 +137,7 @@ TEST_F(Window, LayersShowWhatDecidedThem) {
 }
 
 TEST_F(Window, HoverNamesExactBytes) {
-    const QString totals = totals_at(window.study(), Tokens(1024));
+    const QString totals = context_tip(window.study(), {}, Tokens(1024), 0, -1);
     EXPECT_TRUE(totals.contains(s("GPT-2 XL: 300 MiB (314,572,800 B)"))) << utf8(totals);
     EXPECT_EQ(round_tokens(1000), Tokens(1024));
     EXPECT_EQ(round_tokens(3.2), Tokens(3));

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/chart_paint.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kvcaliper::gui {
+
+LayersItem::LayersItem(QCustomPlot* plot, const LayerChart& chart, const ChartTheme& theme)
+    : CanvasItem(plot), chart_(chart), theme_(theme), font_(plot->font()) {
+    for (const LayerRow& row : chart_.rows) {
+        shares_.push_back(share_lanes(row));
+    }
+}
+
+QRectF LayersItem::cellRect(int row, int layer) const {
+    const double text_height = QFontMetrics(font_, parentPlot()).height();
+    const double top = y(row - 0.5) + text_height + 6;
+    const double shares = shares_[static_cast<std::size_t>(row)].height();
+    const double bottom = std::max(y(row + 0.5) - 6 - shares, top + 4);
+    return {x(layer), top, x(layer + 1) - x(layer), std::min(bottom - top, 110.0)};
+}
+
+void LayersItem::drawRow(QCPPainter* painter, int row) const {
+    const LayerRow& data = chart_.rows[static_cast<std::size_t>(row)];
+    for (std::size_t i = 0; i < data.cells.size(); ++i) {
+        const LayerCell& cell = data.cells[i];
+        const QRectF rect = cellRect(row, static_cast<int>(i));
+        const double gap = rect.width() >= 4 ? 1 : 0.25;
+        const QRectF box = rect.adjusted(gap / 2, 0, -gap / 2, 0);
+        const QColor colour = theme_.ink(cell.ink);
+        painter->fillRect(box, mixed(colour, theme_.ground, 0.16));
+        QRectF filled = box;
+        filled.setTop(box.bottom() - std::max(cell.fill * box.height(), 3.0));
+        paint_fill(*painter, filled, colour, cell.ink.hatch, theme_.ground);
+        if (row == marked_row && static_cast<int>(i) == marked_layer) {
+            painter->setBrush(Qt::NoBrush);
+            painter->setPen(QPen(theme_.text, 2));
+            painter->drawRect(box.adjusted(-1, -2, 1, 2));
+        }
+    }
+}
+
+/// A line below the cells from the layers that read a cache to an arrow at the layer that has it.
+void LayersItem::drawShares(QCPPainter* painter, int row) const {
+    painter->setPen(QPen(theme_.muted, 1));
+    painter->setBrush(theme_.text);
+    for (const ShareLane& share : shares_[static_cast<std::size_t>(row)].lanes) {
+        const QRectF owner = cellRect(row, share.owner);
+        const double under = owner.bottom();
+        const double at = std::round(under + 4 + share.lane * ShareLanes::lane_height) + 0.5;
+        const auto middle = [&](int layer) {
+            return std::round(cellRect(row, layer).center().x()) + 0.5;
+        };
+        for (const int layer : share.borrowers) {
+            painter->drawLine(QLineF(middle(layer), under + 1, middle(layer), at));
+        }
+        painter->drawLine(QLineF(middle(share.from), at, middle(share.to), at));
+        painter->drawLine(QLineF(middle(share.owner), at, middle(share.owner), under + 1));
+        const double tip = middle(share.owner);
+        painter->setPen(Qt::NoPen);
+        painter->drawPolygon(QPolygonF(
+            {QPointF(tip, under), QPointF(tip - 3.5, under + 5), QPointF(tip + 3.5, under + 5)}));
+        painter->setPen(QPen(theme_.muted, 1));
+    }
+}
+
+void LayersItem::draw(QCPPainter* painter) {
+    const QRect area = parentPlot()->axisRect()->rect();
+    QFont bold = font_;
+    bold.setBold(true);
+    const QFontMetrics metrics(font_, parentPlot());
+    for (int row = 0; row < static_cast<int>(chart_.rows.size()); ++row) {
+        const LayerRow& data = chart_.rows[static_cast<std::size_t>(row)];
+        const int top = static_cast<int>(std::lround(y(row - 0.5))) + 2;
+        const int name_width = QFontMetrics(bold, parentPlot()).horizontalAdvance(data.name) + 10;
+        painter->setFont(bold);
+        painter->setPen(theme_.text);
+        painter->drawText(QRect(area.left(), top, name_width + 20, metrics.height()),
+                          Qt::AlignLeft | Qt::AlignVCenter, data.name);
+        painter->setFont(font_);
+        painter->setPen(theme_.muted);
+        const QRect space(area.left() + name_width, top, area.width() - name_width,
+                          metrics.height());
+        painter->drawText(space, Qt::AlignLeft | Qt::AlignVCenter,
+                          metrics.elidedText(data.caption, Qt::ElideRight, space.width()));
+        drawRow(painter, row);
+        drawShares(painter, row);
+    }
+}
+
+} // namespace kvcaliper::gui
