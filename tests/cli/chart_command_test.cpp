@@ -35,28 +35,29 @@ TEST_F(Chart, ABudgetTakesRanksAndOptionsOfItsEngine) {
     EXPECT_EQ(ran.out,
               "--chart a.svg --kind budget --theme light --state bf16 --engine vllm --pp 2 "
               "--dp 3 --engine-opt block-size=32 -- llama-3-8b\n");
-    TEST_F(Chart, AContextHasLinesOfDevices) {
-        const Ran ran = run_cli({"chart", "--kind", "context", "--gpu", "h100-80,l4", "--gpu",
-                                 "rtx-4090", "gpt2-xl", "--recompute", "--linear", "-o", "a.svg"});
-        EXPECT_EQ(ran.code, 0) << ran.err;
-        EXPECT_EQ(ran.out,
-                  "--chart a.svg --kind context --theme light --gpu h100-80 --gpu l4 --gpu "
-                  "rtx-4090 --linear --recompute -- gpt2-xl\n");
-    }
+}
 
-    TEST_F(Chart, WhatIsNotOfTheKindIsRefused) {
-        expect_one_line_error(run_cli({"chart", "gpt2-xl", "-o", "a.svg", "--recompute"}));
-        expect_one_line_error(
-            run_cli({"chart", "gpt2-xl", "-o", "a.svg", "--kind", "layers", "--linear"}));
-        expect_one_line_error(run_cli(
-            {"chart", "gpt2-xl", "-o", "a.svg", "--kind", "budget", "--gpu", "h100-80,l4"}));
-        expect_one_line_error(
-            run_cli({"chart", "gpt2-xl", "-o", "a.svg", "--kind", "context", "--gpu", "h100-81"}));
-    }
+TEST_F(Chart, AContextHasLinesOfDevices) {
+    const Ran ran = run_cli({"chart", "--kind", "context", "--gpu", "h100-80,l4", "--gpu",
+                             "rtx-4090", "gpt2-xl", "--recompute", "--linear", "-o", "a.svg"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out, "--chart a.svg --kind context --theme light --gpu h100-80 --gpu l4 --gpu "
+                       "rtx-4090 --linear --recompute -- gpt2-xl\n");
+}
 
-    TEST_F(Chart, ModelsAreReadBeforeAnythingIsDrawn) {
-        expect_one_line_error(run_cli({"chart", "no-such-model", "-o", "a.svg"}));
-    }
+TEST_F(Chart, WhatIsNotOfTheKindIsRefused) {
+    expect_one_line_error(run_cli({"chart", "gpt2-xl", "-o", "a.svg", "--recompute"}));
+    expect_one_line_error(
+        run_cli({"chart", "gpt2-xl", "-o", "a.svg", "--kind", "layers", "--linear"}));
+    expect_one_line_error(
+        run_cli({"chart", "gpt2-xl", "-o", "a.svg", "--kind", "budget", "--gpu", "h100-80,l4"}));
+    expect_one_line_error(
+        run_cli({"chart", "gpt2-xl", "-o", "a.svg", "--kind", "context", "--gpu", "h100-81"}));
+}
+
+TEST_F(Chart, ModelsAreReadBeforeAnythingIsDrawn) {
+    expect_one_line_error(run_cli({"chart", "no-such-model", "-o", "a.svg"}));
+}
 
 } // namespace
 } // namespace kvcaliper::cli

@@ -57,7 +57,7 @@ TEST_F(Explain, KindsCarryTheirNotes) {
 
 TEST_F(Explain, EveryKindsWordsAreShownWhole) {
     for (const StudyRow& row : window.study().rows()) {
-        const QString shown = plain(explain_html(row, 0, nullptr));
+        const QString shown = plain(explain_html(row, 0, {}, {}));
         for (const KindNote* note : notes_of(*row.estimate)) {
             for (const auto part : {note->keeps, note->saves, note->trades, note->result}) {
                 EXPECT_TRUE(shown.contains(text(part))) << utf8(row.name) << part;
