@@ -70,7 +70,20 @@ QByteArray pdf(QCustomPlot& plot, const ChartData& data, QSize size) {
     return file.readAll();
 }
 
+void lay_out(QCustomPlot& plot, const ChartData& data, const ChartTheme& theme, QSize size) {
+    plot.setGeometry(QRect(QPoint(), size));
+    plot.setViewport(QRect(QPoint(), size));
+    draw_chart(plot, data, theme);
+    fit_chart(plot);
+}
+
 } // namespace
+
+QByteArray chart_svg(const ChartData& data, const ChartTheme& theme, QSize size) {
+    QCustomPlot plot;
+    lay_out(plot, data, theme, size);
+    return svg(plot, data, size);
+}
 
 QSize export_size(const ChartData& data) {
     constexpr int width = 960, least = 540, frame = 150, bar = 36, strip = 62;
@@ -95,10 +108,7 @@ std::optional<QString> export_chart(const ChartData& data, const ChartTheme& the
                                     const QString& path) {
     const QString ending = QFileInfo(path).suffix().toLower();
     QCustomPlot plot;
-    plot.setGeometry(QRect(QPoint(), size));
-    plot.setViewport(QRect(QPoint(), size));
-    draw_chart(plot, data, theme);
-    fit_chart(plot);
+    lay_out(plot, data, theme, size);
     QByteArray bytes;
     if (ending == QLatin1String("svg")) {
         bytes = svg(plot, data, size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/study_session.h"
 
+#include "app/gui/report_export.h"
 #include "app/gui/text.h"
 
 #include <QFileInfo>
@@ -55,7 +56,7 @@ void StudySession::startNew(const StudyState& state) {
 std::optional<QString> StudySession::open(const QString& path) {
     const QString absolute = QFileInfo(path).absoluteFilePath();
     try {
-        adopt(read_study_file(absolute), absolute);
+        adopt(read_study_file(absolute), carries_study(absolute) ? QString() : absolute);
     } catch (const std::exception& exception) {
         return text(exception.what());
     }
@@ -73,6 +74,10 @@ std::optional<QString> StudySession::save(const QString& path) {
     study_.undoStack()->setClean();
     Q_EMIT changed();
     return std::nullopt;
+}
+
+JsonValue StudySession::documentFor(const QString& path) const {
+    return study_document(study_.state(), document_, path);
 }
 
 JsonValue StudySession::autosaveDocument() const {
