@@ -85,53 +85,79 @@ class ChartPainter : public QObject, public QTextObjectInterface {
     std::vector<QSize> sizes_;
 };
 
-bool is_heading(const QTextBlock& block) {
-    return block.blockFormat().headingLevel() > 0;
+/// A paragraph or a table of the text, in order.
+struct Piece {
+    QTextBlock block;
+    QTextTable* table = nullptr;
+
+    bool is_heading() const { return table == nullptr && block.blockFormat().headingLevel() > 0; }
+};
+
+std::vector<Piece> pieces_of(const QTextDocument& document) {
+    std::vector<Piece> pieces;
+    for (auto at = document.rootFrame()->begin(); !at.atEnd(); ++at) {
+        pieces.push_back({at.currentBlock(), qobject_cast<QTextTable*>(at.currentFrame())});
+    }
+    return pieces;
 }
 
-int page_of(const QTextDocument& document, const QTextBlock& block) {
-    const QRectF rect = document.documentLayout()->blockBoundingRect(block);
-    const QTextLine line = block.layout()->lineAt(0);
+/// Where a piece begins, and down to where it is to stay on one page: a paragraph its first line, a
+/// table of a third of a page and less as a whole, a longer one its beginning.
+struct Extent {
+    double top;
+    double bottom;
+};
+
+Extent extent_of(const QTextDocument& document, const Piece& piece) {
+    const QAbstractTextDocumentLayout& layout = *document.documentLayout();
+    if (piece.table != nullptr) {
+        const QRectF rect = layout.frameBoundingRect(piece.table);
+        const double most = document.pageSize().height() / 3;
+        return {rect.top(), rect.top() + (rect.height() < most ? rect.height() : 0)};
+    }
+    const QRectF rect = layout.blockBoundingRect(piece.block);
+    const QTextLine line = piece.block.layout()->lineAt(0);
     const double top = rect.top() + (line.isValid() ? line.y() : 0);
-    return static_cast<int>(top / document.pageSize().height());
+    return {top, top + (line.isValid() ? line.height() : 0)};
 }
 
-/// The first block on whose page a heading has to be: the one after it that is none.
-QTextBlock follower(QTextBlock block) {
-    while (block.isValid() && is_heading(block)) {
-        block = block.next();
+/// The last piece of those that stay together from `first` on: headings, what follows them, and
+/// the table that this introduces.
+std::size_t last_together(const std::vector<Piece>& pieces, std::size_t first) {
+    std::size_t last = first;
+    while (last + 1 < pieces.size() && pieces[last].is_heading()) {
+        ++last;
     }
-    return block;
+    const bool introduces = last > first && last + 1 < pieces.size() &&
+                            pieces[last].table == nullptr && pieces[last + 1].table != nullptr;
+    return introduces ? last + 1 : last;
 }
 
-/// A table of a third of a page and less is not divided.
-void keep_tables(QTextDocument& document) {
+void break_before(QTextDocument& document, const Piece& piece) {
+    if (piece.table != nullptr) {
+        QTextTableFormat format = piece.table->format();
+        format.setPageBreakPolicy(QTextFormat::PageBreak_AlwaysBefore);
+        piece.table->setFormat(format);
+    } else {
+        QTextBlockFormat format = piece.block.blockFormat();
+        format.setPageBreakPolicy(QTextFormat::PageBreak_AlwaysBefore);
+        QTextCursor(piece.block).setBlockFormat(format);
+    }
+    document.markContentsDirty(0, document.characterCount()); // all that follows moves
+}
+
+/// No heading stays behind at the end of a page, and no small table is divided.
+void keep_together(QTextDocument& document) {
+    const std::vector<Piece> pieces = pieces_of(document);
     const double page = document.pageSize().height();
-    for (QTextFrame* frame : document.rootFrame()->childFrames()) {
-        const QRectF rect = document.documentLayout()->frameBoundingRect(frame);
-        const bool divided = std::floor(rect.top() / page) != std::floor(rect.bottom() / page);
-        auto* table = qobject_cast<QTextTable*>(frame);
-        if (table != nullptr && divided && rect.height() < page / 3) {
-            QTextTableFormat format = table->format();
-            format.setPageBreakPolicy(QTextFormat::PageBreak_AlwaysBefore);
-            table->setFormat(format);
-            document.markContentsDirty(0, document.characterCount()); // all that follows moves
+    for (std::size_t first = 0; first < pieces.size(); ++first) {
+        const std::size_t last = last_together(pieces, first);
+        const double top = extent_of(document, pieces[first]).top;
+        const double bottom = extent_of(document, pieces[last]).bottom;
+        if (std::floor(top / page) != std::floor((bottom - 1) / page)) {
+            break_before(document, pieces[first]);
         }
-    }
-}
-
-/// No heading stays behind at the end of a page.
-void keep_headings(QTextDocument& document) {
-    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
-        const bool first = !block.previous().isValid() || !is_heading(block.previous());
-        const QTextBlock next = follower(block);
-        if (is_heading(block) && first && next.isValid() &&
-            page_of(document, block) != page_of(document, next)) {
-            QTextBlockFormat format = block.blockFormat();
-            format.setPageBreakPolicy(QTextFormat::PageBreak_AlwaysBefore);
-            QTextCursor(block).setBlockFormat(format);
-            document.markContentsDirty(0, document.characterCount()); // all that follows moves
-        }
+        first = last;
     }
 }
 
@@ -233,8 +259,7 @@ QByteArray report_pdf(const Report& report) {
     document.setHtml(
         report_body(report, [&charts](const ChartData& chart) { return charts.add(chart); }));
     document.setPageSize(page);
-    keep_tables(document);
-    keep_headings(document);
+    keep_together(document);
     draw_pages(writer, document, report);
     return bytes;
 }
