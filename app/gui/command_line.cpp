@@ -274,6 +274,7 @@ void make_report_file(const Options& options) {
     Study study;
     StudySession session(study);
     start_study(session, options);
+    require_answers(study);
     throw_if(write_report(session, options.file));
 }
 
