@@ -34,8 +34,10 @@ QByteArray svg(QCustomPlot& plot, const ChartData& data, QSize size) {
     generator.setResolution(96);
     generator.setSize(size);
     generator.setViewBox(QRect(QPoint(), size));
-    generator.setTitle(data.title);
-    generator.setDescription(producer() + QStringLiteral(": ") + data.description);
+    // These two the generator writes as they are.
+    generator.setTitle(data.title.toHtmlEscaped());
+    generator.setDescription(
+        (producer() + QStringLiteral(": ") + data.description).toHtmlEscaped());
     QCPPainter painter;
     painter.begin(&generator);
     painter.setMode(QCPPainter::pmVectorized);
