@@ -41,7 +41,8 @@ th, td { padding: 3px 6px; border-bottom: 1px solid #d8d8dc; }
 td { vertical-align: top; overflow-wrap: break-word; }
 .number { text-align: right; }
 td.number { white-space: nowrap; }
-td.mark { width: 18px; }
+td:first-child { min-width: 110px; }
+td.mark { width: 18px; min-width: 0; }
 td.topic { width: 130px; }
 td.failed { color: #a63f00; font-weight: bold; }
 ul { margin: 4px 0; padding-left: 20px; }
@@ -159,7 +160,9 @@ QSize report_chart_size(const ChartData& chart) {
         return {width, 440};
     }
     if (const auto* bars = std::get_if<BarChart>(&chart.body)) {
-        return {width, std::max(least, frame + 36 * static_cast<int>(bars->bars.size()))};
+        const int count = static_cast<int>(bars->bars.size());
+        const int bar = count > 20 ? 30 : 36; // two lines of words, with less room between many
+        return {width, std::max(least, frame + bar * count)};
     }
     return {width, usual.height()};
 }

@@ -62,11 +62,11 @@ class ChartPainter : public QObject, public QTextObjectInterface {
         return QString::number(svgs_.size() - 1);
     }
 
-    /// Scaled to the width of the page, and down where it would be higher than one.
+    /// Scaled to the width of the page, and down where it would not stand on one below a title.
     QSizeF intrinsicSize(QTextDocument*, int, const QTextFormat& format) override {
         const QSizeF size = sizes_[index(format)];
         const double scale =
-            std::min(page_.width() / size.width(), 0.9 * page_.height() / size.height());
+            std::min(page_.width() / size.width(), 0.78 * page_.height() / size.height());
         return size * scale;
     }
 
