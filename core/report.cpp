@@ -65,6 +65,7 @@ std::vector<std::size_t> column_widths(const Table& table) {
 }
 
 std::string markdown_cell(std::string text) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
     for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
         text.insert(at, "\\");
     }
@@ -75,6 +76,26 @@ std::string csv(const Table& table) {
     std::string text = csv_row(titles(table));
     for (const auto& row : table.rows) {
         text += csv_row(row);
+    }
+    return text;
+}
+
+/// Tab-separated values know no quotes: a tab or a line's end in a cell becomes a space.
+std::string tsv_row(const std::vector<std::string>& cells) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        line += i == 0 ? "" : "\t";
+        for (const char c : cells[i]) {
+            line += c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
+        }
+    }
+    return line + "\n";
+}
+
+std::string tsv(const Table& table) {
+    std::string text = tsv_row(titles(table));
+    for (const auto& row : table.rows) {
+        text += tsv_row(row);
     }
     return text;
 }
@@ -205,6 +226,8 @@ std::string format_table(const Table& table, TableStyle style) {
     switch (style) {
     case TableStyle::csv:
         return csv(table);
+    case TableStyle::tsv:
+        return tsv(table);
     case TableStyle::markdown:
         return markdown(table);
     case TableStyle::text:

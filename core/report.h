@@ -13,7 +13,7 @@ namespace kvcaliper {
 
 inline constexpr std::string_view version = "0.1.0";
 
-enum class TableStyle { text, csv, markdown };
+enum class TableStyle { text, csv, tsv, markdown };
 
 /// A table of strings. Columns of numbers are right-aligned in text and Markdown.
 struct Table {

@@ -24,9 +24,11 @@ void check_file_name(const std::string& file) {
     }
 }
 
-/// A study of the window carries its own settings; those that are written here stand over them.
+/// A study of the window, or a report that holds one, carries its own settings; those that are
+/// written here stand over them.
 bool is_study(const std::string& model) {
-    return ends_with(model, ".kvstudy.json");
+    return ends_with(model, ".kvstudy.json") || ends_with(model, ".html") ||
+           ends_with(model, ".pdf");
 }
 
 std::vector<std::string> chart_arguments(const Options& options) {

@@ -90,6 +90,8 @@ int run(QApplication& application, const Options& options) {
     case Options::Task::window:
         return run_window(application, options);
     case Options::Task::chart:
+    case Options::Task::report:
+    case Options::Task::table:
     case Options::Task::screenshot:
         apply_theme(options.theme.value_or(AppTheme::light));
         run_headless(options);
@@ -110,8 +112,8 @@ void choose_platform(const Options& options) {
             return;
         }
     }
-    throw Error("expected a display (DISPLAY or WAYLAND_DISPLAY), found none; --chart and "
-                "--screenshot need none",
+    throw Error("expected a display (DISPLAY or WAYLAND_DISPLAY), found none; --chart, "
+                "--report, --table and --screenshot need none",
                 ErrorKind::impossible_here);
 }
 

@@ -17,10 +17,6 @@ QString tr(const char* source) {
     return QCoreApplication::translate("Budget", source);
 }
 
-QString signed_text(std::int64_t bytes) {
-    return bytes < 0 ? QStringLiteral("−") + bytes_text(Ratio(-bytes)) : bytes_text(Ratio(bytes));
-}
-
 BudgetRow make_row(const Study& study, const StudyRow& row) {
     BudgetRow result{row.id, row.name, {}, 0, Tokens(0), row.error};
     if (!row.model) {
@@ -36,15 +32,6 @@ BudgetRow make_row(const Study& study, const StudyRow& row) {
         result.error = text(exception.what());
     }
     return result;
-}
-
-QString sequences_text(std::int64_t sequences) {
-    return sequences >= any_sequences ? tr("any number") : integer_text(sequences);
-}
-
-QString context_text(Tokens tokens) {
-    return tokens >= any_context ? tr("any context")
-                                 : tr("%1 tokens").arg(integer_text(tokens.count()));
 }
 
 Bar make_bar(const BudgetRow& row, int series) {
@@ -253,6 +240,15 @@ QString budget_html(const Study& study, const BudgetRow& row) {
         html += paragraph(text(note).toHtmlEscaped());
     }
     return html;
+}
+
+QString sequences_text(std::int64_t sequences) {
+    return sequences >= any_sequences ? tr("any number") : integer_text(sequences);
+}
+
+QString context_text(Tokens tokens) {
+    return tokens >= any_context ? tr("any context")
+                                 : tr("%1 tokens").arg(integer_text(tokens.count()));
 }
 
 } // namespace kvcaliper::gui

@@ -48,4 +48,8 @@ QString options_text(const BudgetState& place);
 /// What one row says in words: verdict, what would make it fit, commands, notes.
 QString budget_html(const Study& study, const BudgetRow& row);
 
+/// "12" or "any number"; "131,072 tokens" or "any context".
+QString sequences_text(std::int64_t sequences);
+QString context_text(Tokens tokens);
+
 } // namespace kvcaliper::gui

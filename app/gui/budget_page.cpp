@@ -81,17 +81,34 @@ TextRow table_row(const BudgetRow& row) {
 
 } // namespace
 
+TextTable* make_budget_table(QObject* parent) {
+    using Page = BudgetPage;
+    return new TextTable({Page::tr("Model"), Page::tr("Verdict"), Page::tr("Weights"),
+                          Page::tr("Workspace"), Page::tr("Cache"), Page::tr("Headroom"),
+                          Page::tr("Most sequences"), Page::tr("Longest context")},
+                         parent,
+                         {Page::tr("Model"), Page::tr("Verdict"), Page::tr("Weights (B)"),
+                          Page::tr("Workspace (B)"), Page::tr("Cache (B)"),
+                          Page::tr("Headroom (B)"), Page::tr("Most sequences"),
+                          Page::tr("Longest context (tokens)")});
+}
+
+std::vector<TextRow> budget_table_rows(const std::vector<BudgetRow>& budgets) {
+    std::vector<TextRow> rows;
+    for (const BudgetRow& row : budgets) {
+        rows.push_back(table_row(row));
+    }
+    return rows;
+}
+
 BudgetPage::BudgetPage(Study& study, QWidget* parent)
     : LazyPage(study, parent), device_(new QComboBox(this)),
       engine_(new QComboBox(this)), ranks_{new QSpinBox(this), new QSpinBox(this),
                                            new QSpinBox(this), new QSpinBox(this)},
       options_(new QToolButton(this)), options_panel_(new EngineOptionsPanel(study, this)),
       weights_label_(new QLabel(this)), weights_(new QLineEdit(this)), chart_(new ChartView(this)),
-      rows_(new TextTable({tr("Model"), tr("Verdict"), tr("Weights"), tr("Workspace"), tr("Cache"),
-                           tr("Headroom"), tr("Most sequences"), tr("Longest context")},
-                          this)),
-      sorted_(new QSortFilterProxyModel(this)), view_(new QTableView(this)),
-      detail_(new QTextBrowser(this)) {
+      rows_(make_budget_table(this)), sorted_(new QSortFilterProxyModel(this)),
+      view_(new QTableView(this)), detail_(new QTextBrowser(this)) {
     auto* scroll = new QScrollArea(this);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidgetResizable(true);
@@ -246,11 +263,7 @@ const QAbstractItemModel& BudgetPage::table() const {
 
 void BudgetPage::refresh() {
     budgets_ = budget_rows(study_);
-    std::vector<TextRow> rows;
-    for (const BudgetRow& row : budgets_) {
-        rows.push_back(table_row(row));
-    }
-    rows_->setRows(std::move(rows));
+    rows_->setRows(budget_table_rows(budgets_));
     view_->resizeColumnsToContents();
     view_->setColumnWidth(1, std::min(view_->columnWidth(1), 260));
     chart_->setMinimumHeight(bars_height(budgets_.size()));

@@ -4,6 +4,7 @@
 
 #include "app/gui/budget.h"
 #include "app/gui/pages.h"
+#include "app/gui/text_table.h"
 
 #include <array>
 
@@ -14,7 +15,10 @@ class QToolButton;
 namespace kvcaliper::gui {
 
 class EngineOptionsPanel;
-class TextTable;
+
+/// The page's table; the report has it, too. Belongs to `parent`, or to the caller.
+TextTable* make_budget_table(QObject* parent);
+std::vector<TextRow> budget_table_rows(const std::vector<BudgetRow>& rows);
 
 class BudgetPage : public LazyPage {
     Q_OBJECT

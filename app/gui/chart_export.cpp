@@ -37,8 +37,10 @@ QByteArray svg(QCustomPlot& plot, const ChartData& data, QSize size) {
     generator.setResolution(96);
     generator.setSize(size);
     generator.setViewBox(QRect(QPoint(), size));
-    generator.setTitle(data.title);
-    generator.setDescription(producer() + QStringLiteral(": ") + data.description);
+    // These two the generator writes as they are.
+    generator.setTitle(data.title.toHtmlEscaped());
+    generator.setDescription(
+        (producer() + QStringLiteral(": ") + data.description).toHtmlEscaped());
     QCPPainter painter;
     painter.begin(&generator);
     painter.setMode(QCPPainter::pmVectorized);
@@ -73,7 +75,20 @@ QByteArray pdf(QCustomPlot& plot, const ChartData& data, QSize size) {
     return file.readAll();
 }
 
+void lay_out(QCustomPlot& plot, const ChartData& data, const ChartTheme& theme, QSize size) {
+    plot.setGeometry(QRect(QPoint(), size));
+    plot.setViewport(QRect(QPoint(), size));
+    draw_chart(plot, data, theme);
+    fit_chart(plot);
+}
+
 } // namespace
+
+QByteArray chart_svg(const ChartData& data, const ChartTheme& theme, QSize size) {
+    QCustomPlot plot;
+    lay_out(plot, data, theme, size);
+    return svg(plot, data, size);
+}
 
 QSize export_size(const ChartData& data) {
     constexpr int width = 960, least = 540, frame = 150, bar = 36, strip = 62, shares = 16;
@@ -103,10 +118,7 @@ std::optional<QString> export_chart(const ChartData& data, const ChartTheme& the
                                     const QString& path) {
     const QString ending = QFileInfo(path).suffix().toLower();
     QCustomPlot plot;
-    plot.setGeometry(QRect(QPoint(), size));
-    plot.setViewport(QRect(QPoint(), size));
-    draw_chart(plot, data, theme);
-    fit_chart(plot);
+    lay_out(plot, data, theme, size);
     QByteArray bytes;
     if (ending == QLatin1String("svg")) {
         bytes = svg(plot, data, size);

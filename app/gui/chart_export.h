@@ -17,6 +17,9 @@ namespace kvcaliper::gui {
 std::optional<QString> export_chart(const ChartData& data, const ChartTheme& theme, QSize size,
                                     const QString& path);
 
+/// The bytes of an SVG file.
+QByteArray chart_svg(const ChartData& data, const ChartTheme& theme, QSize size);
+
 /// A size at which every bar and every strip of a chart is readable.
 QSize export_size(const ChartData& data);
 

@@ -156,6 +156,7 @@ std::optional<QString> ClaimsPage::openClaims(const QString& file) {
         summary_->setText(tr("Not opened: %1").arg(text(exception.what())));
         return text(exception.what());
     }
+    shown_ = file;
     showResults();
     return std::nullopt;
 }

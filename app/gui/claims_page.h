@@ -26,6 +26,8 @@ class ClaimsPage : public QWidget {
   public:
     explicit ClaimsPage(QWidget* parent = nullptr);
     const QAbstractItemModel& table() const;
+    /// What is shown: "seed", "gallery" or a path.
+    const QString& file() const { return shown_; }
     /// Reads and checks a claims file, or the bundled "seed" or "gallery"; the reason when it can
     /// not be read, and then what was shown stays.
     std::optional<QString> openClaims(const QString& file);
@@ -38,6 +40,7 @@ class ClaimsPage : public QWidget {
     void showResults();
     void onSelected(const QModelIndex& index);
 
+    QString shown_ = QStringLiteral("seed");
     QComboBox* file_;
     QLineEdit* search_;
     QLabel* summary_;

@@ -9,6 +9,7 @@
 #include "app/gui/log_slider.h"
 #include "app/gui/main_window.h"
 #include "app/gui/pages.h"
+#include "app/gui/report_export.h"
 #include "app/gui/study_session.h"
 #include "app/gui/text.h"
 #include "core/engines/engine.h"
@@ -32,17 +33,21 @@ constexpr int largest_side = 16384;
 
 void add_options(QCommandLineParser& parser) {
     parser.setApplicationDescription(QStringLiteral(
-        "KV cache memory of language models, in a window. Without --chart and --screenshot the "
-        "window opens."));
+        "KV cache memory of language models, in a window. Without --chart, --report, --table and "
+        "--screenshot the window opens."));
     parser.addPositionalArgument(
         QStringLiteral("MODEL"),
-        QStringLiteral("config.json, folder or bundled name, or one study file"),
+        QStringLiteral("config.json, folder or bundled name, or one study file, report or table "
+                       "that was exported"),
         QStringLiteral("[MODEL…]"));
     const auto add = [&](const QStringList& names, const char* help, const char* value = "") {
         parser.addOption({names, QString::fromUtf8(help), QString::fromUtf8(value)});
     };
     add({QStringLiteral("chart")}, "write a chart as .svg, .pdf or .png and exit", "FILE");
     add({QStringLiteral("kind")}, "chart: per-token (default), context, layers or budget", "KIND");
+    add({QStringLiteral("report")}, "write a report as .html or .pdf and exit", "FILE");
+    add({QStringLiteral("table")}, "write the table of --tab as .csv, .tsv, .md or .json and exit",
+        "FILE");
     add({QStringLiteral("screenshot")}, "write a picture of the window as .png and exit", "FILE");
     add({QStringLiteral("tab")},
         "page to show: compare (default), context, layers, budget, claims or verify", "TAB");
@@ -251,8 +256,10 @@ Options::Task read_task(Options& options, const QCommandLineParser& parser) {
     if (parser.isSet(QStringLiteral("version"))) {
         return Options::Task::version;
     }
-    for (const auto& [name, task] : {std::pair("chart", Options::Task::chart),
-                                     std::pair("screenshot", Options::Task::screenshot)}) {
+    for (const auto& [name, task] :
+         {std::pair("chart", Options::Task::chart), std::pair("report", Options::Task::report),
+          std::pair("table", Options::Task::table),
+          std::pair("screenshot", Options::Task::screenshot)}) {
         if (parser.isSet(QLatin1String(name))) {
             options.file = parser.value(QLatin1String(name));
             return task;
@@ -355,6 +362,28 @@ void make_screenshot(const Options& options) {
     }
 }
 
+/// The table as the page has it.
+void make_table(const Options& options) {
+    if (options.tab == QLatin1String("verify")) {
+        fail(QStringLiteral("tab"), QStringLiteral("a page whose table needs no run"), options.tab);
+    }
+    MainWindow window;
+    start_study(window.session(), options);
+    require_answers(window.study());
+    window.showTab(options.tab);
+    window.show();
+    QCoreApplication::processEvents();
+    throw_if(window.writeTable(options.file));
+}
+
+void make_report_file(const Options& options) {
+    Study study;
+    StudySession session(study);
+    start_study(session, options);
+    require_answers(study);
+    throw_if(write_report(session, options.file));
+}
+
 } // namespace
 
 QString help_text() {
@@ -383,7 +412,7 @@ Options parse_options(const QStringList& arguments) {
 
 void start_study(StudySession& session, const Options& options) {
     const QStringList& models = options.models;
-    if (std::any_of(models.begin(), models.end(), is_study_file)) {
+    if (std::any_of(models.begin(), models.end(), opens_as_study)) {
         if (models.size() > 1) {
             throw Error("expected one study file alone, found " + std::to_string(models.size()) +
                         " files and models");
@@ -402,8 +431,13 @@ void start_study(StudySession& session, const Options& options) {
 
 void run_headless(const Options& options) {
     if (options.task == Options::Task::screenshot) {
-        make_screenshot(options);
-        return;
+        return make_screenshot(options);
+    }
+    if (options.task == Options::Task::table) {
+        return make_table(options);
+    }
+    if (options.task == Options::Task::report) {
+        return make_report_file(options);
     }
     Study study;
     StudySession session(study);

@@ -15,7 +15,7 @@
 namespace kvcaliper::gui {
 
 struct Options {
-    enum class Task { window, chart, screenshot, help, version };
+    enum class Task { window, chart, report, table, screenshot, help, version };
     Task task = Task::window;
     QString file;
     QString kind = QStringLiteral("per-token");
@@ -40,7 +40,7 @@ class StudySession;
 /// settings that were given. Throws Error; a model without an answer is none.
 void start_study(StudySession& session, const Options& options);
 
-/// Makes a chart file or a picture; throws Error with the reason when it can not.
+/// Makes a chart, a report, a table or a picture; throws Error with the reason when it can not.
 void run_headless(const Options& options);
 
 /// What --help says; needs an application.

@@ -194,7 +194,7 @@ void ComparePage::showMenu(const QPoint& position) {
         menu.addAction(tr("&Remove from the comparison"), this,
                        [this, id] { study_.setTicked(id, false); });
     }
-    menu.addAction(tr("&Copy table"), this, &ComparePage::copyWanted);
+    menu.addActions(view_->actions()); // copying and exporting, as everywhere
     menu.exec(view_->viewport()->mapToGlobal(position));
 }
 

@@ -48,6 +48,7 @@ MainWindow::MainWindow(QWidget* parent)
     createEditMenu();
     createViewMenu();
     createHelpMenu();
+    offerTableActions();
     connect(study_, &Study::changed, this, &MainWindow::updateStatus);
     connect(session_, &StudySession::changed, this, &MainWindow::updateTitle);
     updateStatus();
@@ -141,13 +142,6 @@ ChartView* MainWindow::currentChart() const {
     ChartView* const charts[] = {compare_->chart(), context_->chart(), layers_->chart(),
                                  budget_->chart(),  nullptr,           verify_->chart()};
     return charts[tabs_->currentIndex()];
-}
-
-const QAbstractItemModel& MainWindow::currentTable() const {
-    const QWidget* page = tabs_->currentWidget();
-    return page == budget_   ? budget_->table()
-           : page == claims_ ? claims_->table()
-                             : compare_->table();
 }
 
 void MainWindow::updateStatus() {

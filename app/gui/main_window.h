@@ -4,10 +4,10 @@
 
 #include "app/gui/app_theme.h"
 #include "app/gui/study.h"
+#include "app/gui/study_tables.h"
 
 #include <QMainWindow>
 
-class QAbstractItemModel;
 class QDockWidget;
 class QMenu;
 class QTabWidget;
@@ -62,6 +62,10 @@ class MainWindow : public QMainWindow {
     void importRecords(const QStringList& paths);
     /// Lists models that other programs keep on this machine beside the bundled ones.
     void listFoundModels();
+    /// Writes the table of the page that is seen (.csv, .tsv, .md, .json), or a report on the study
+    /// (.html, .pdf); the reason when that fails.
+    std::optional<QString> writeTable(const QString& path);
+    std::optional<QString> writeReport(const QString& path);
     /// Keeps unsaved edits in a folder, and offers those a program left there that has ended.
     void keepAutosave(const QString& folder);
     /// Size, docks and theme as the last window left them.
@@ -99,16 +103,21 @@ class MainWindow : public QMainWindow {
     void exportRecord(const QString& id);
     void offerRecovery(const QString& folder);
     void recover(const QString& autosave, const QString& folder);
+    // Exports (main_window_export.cpp).
     void exportChart();
     void exportTable();
+    void exportReport();
+    void sayWritten(const QString& path, const std::optional<QString>& problem);
+    void offerTableActions();
     void copyTable();
     void pasteModel();
     void about();
     void updateStatus();
     /// The chart of the page that is seen; none on Claims.
     ChartView* currentChart() const;
-    /// Its table; the comparison where it has none.
-    const QAbstractItemModel& currentTable() const;
+    /// Its table without rounding, and what it was made from.
+    Table currentTable() const;
+    TableOrigin currentOrigin(const QString& path) const;
 
     Study* study_;
     StudySession* session_;

@@ -6,6 +6,7 @@
 #include "app/gui/notice_bar.h"
 #include "app/gui/paste_model.h"
 #include "app/gui/record_book.h"
+#include "app/gui/report_export.h"
 #include "app/gui/scenario_panel.h"
 #include "app/gui/study_session.h"
 
@@ -64,11 +65,12 @@ void MainWindow::addFileActions(QMenu& menu) {
 void MainWindow::openDialog() {
     openFiles(QFileDialog::getOpenFileNames(
         this, tr("Open a study or models"), QString(),
-        tr("Studies and models (*.json *.gguf);;Studies (*.kvstudy.json);;All files (*)")));
+        tr("Studies and models (*.json *.gguf);;Studies (*.kvstudy.json);;"
+           "Exported reports and tables (*.html *.pdf *.csv *.tsv *.md *.json);;All files (*)")));
 }
 
 void MainWindow::openFiles(const QStringList& paths) {
-    const auto study = std::find_if(paths.begin(), paths.end(), is_study_file);
+    const auto study = std::find_if(paths.begin(), paths.end(), opens_as_study);
     if (study != paths.end()) {
         if (paths.size() > 1) {
             say(tr("A study is opened alone: %1; the other files were left out.")
@@ -128,7 +130,9 @@ bool MainWindow::openStudy(const QString& path) {
     if (!session_->problems().isEmpty()) {
         say(tr("Records left out: %1").arg(session_->problems().join(u'\n')));
     }
-    remember(session_->path());
+    if (!session_->path().isEmpty()) { // that of a report has no file of its own yet
+        remember(session_->path());
+    }
     return true;
 }
 

@@ -6,15 +6,12 @@
 #include "app/gui/pages.h"
 #include "app/gui/record_book.h"
 #include "app/gui/scenario_panel.h"
-#include "app/gui/table_text.h"
 #include "app/gui/text.h"
 #include "core/report.h"
 
 #include <QActionGroup>
 #include <QApplication>
-#include <QClipboard>
 #include <QDockWidget>
-#include <QFileDialog>
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QSettings>
@@ -47,7 +44,12 @@ void MainWindow::createFileMenu() {
     named(menu.addAction(tr("Export &table…"), QKeySequence(tr("Ctrl+Shift+E")), this,
                          &MainWindow::exportTable),
           "exportTable")
-        ->setStatusTip(tr("Write the table of this page as CSV, with exact bytes"));
+        ->setStatusTip(tr("Write the table of this page as CSV, TSV, Markdown or JSON, with exact "
+                          "bytes"));
+    named(menu.addAction(tr("Export &report…"), QKeySequence(tr("Ctrl+R")), this,
+                         &MainWindow::exportReport),
+          "exportReport")
+        ->setStatusTip(tr("Write answer, charts, tables, checklist and sources as HTML or PDF"));
     menu.addSeparator();
     named(menu.addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close), "quit")
         ->setMenuRole(QAction::QuitRole);
@@ -122,39 +124,6 @@ void MainWindow::createHelpMenu() {
 void MainWindow::chooseTheme(AppTheme theme) {
     QSettings().setValue(QStringLiteral("theme"), theme_name(theme));
     apply_theme(theme);
-}
-
-void MainWindow::exportChart() {
-    if (currentChart() == nullptr) {
-        statusBar()->showMessage(tr("This page has no chart; its table can be exported."), 5000);
-        return;
-    }
-    const QString path = QFileDialog::getSaveFileName(
-        this, tr("Export chart"), QStringLiteral("kvcaliper.svg"),
-        tr("Charts (*.svg *.pdf *.png);;SVG (*.svg);;PDF (*.pdf);;PNG (*.png)"));
-    if (path.isEmpty()) {
-        return;
-    }
-    const ChartData& shown = currentChart()->data();
-    const auto problem = export_chart(shown, light_chart_theme(), export_size(shown), path);
-    statusBar()->showMessage(problem ? tr("Not written: %1").arg(*problem)
-                                     : tr("Written: %1").arg(path));
-}
-
-void MainWindow::exportTable() {
-    const QString path = QFileDialog::getSaveFileName(
-        this, tr("Export table"), QStringLiteral("kvcaliper.csv"), tr("CSV (*.csv)"));
-    if (path.isEmpty()) {
-        return;
-    }
-    const auto problem = write_file(path, table_csv(currentTable()).toUtf8());
-    statusBar()->showMessage(problem ? tr("Not written: %1").arg(*problem)
-                                     : tr("Written: %1").arg(path));
-}
-
-void MainWindow::copyTable() {
-    QApplication::clipboard()->setText(table_tsv(currentTable()));
-    statusBar()->showMessage(tr("The table is on the clipboard, in exact bytes."), 5000);
 }
 
 void MainWindow::about() {

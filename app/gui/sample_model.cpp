@@ -159,6 +159,12 @@ QVariant SampleModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant SampleModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    const QString exact_names[] = {
+        tr("Tokens"),         tr("Component"),          tr("Predicted (B)"), tr("Measured (B)"),
+        tr("Difference (B)"), tr("Max. error (bound)"), tr("Read, GB/s")};
+    if (orientation == Qt::Horizontal && role == exact_role) {
+        return exact_names[section];
+    }
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole) {
         return QAbstractTableModel::headerData(section, orientation, role);
     }

@@ -2,6 +2,7 @@
 #include "app/gui/study_file.h"
 
 #include "app/gui/chart_export.h"
+#include "app/gui/report_export.h"
 #include "app/gui/study_records.h"
 #include "app/gui/text.h"
 #include "core/catalog.h"
@@ -334,7 +335,7 @@ bool is_study_file(const QString& path) {
 
 StudyFile read_study_file(const QString& path) {
     StudyFile file;
-    file.document = read_json_file(utf8(path)).value;
+    file.document = carries_study(path) ? carried_study(path) : read_json_file(utf8(path)).value;
     if (!file.document.is_object()) {
         throw input_error(utf8(path), "", "a JSON object with a study", describe(file.document));
     }

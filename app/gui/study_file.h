@@ -22,8 +22,9 @@ struct StudyFile {
 /// By its name's ending; the content says what is wrong with it.
 bool is_study_file(const QString& path);
 
-/// Reads a study. Models that are paths below the file's folder come back absolute; one that can
-/// not be read is no error here but a row with its reason. Throws Error with file and JSON pointer.
+/// Reads a study, also out of a report or table that carries one. Models that are paths below the
+/// file's folder come back absolute; one that can not be read is no error here but a row with its
+/// reason. Throws Error with file and JSON pointer.
 StudyFile read_study_file(const QString& path);
 
 /// `document` with the study's members set, for a file at `path`: models below its folder are

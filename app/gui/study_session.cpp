@@ -2,6 +2,7 @@
 #include "app/gui/study_session.h"
 
 #include "app/gui/record_book.h"
+#include "app/gui/report_export.h"
 #include "app/gui/study_records.h"
 #include "app/gui/text.h"
 
@@ -59,7 +60,7 @@ void StudySession::startNew(const StudyState& state) {
 std::optional<QString> StudySession::open(const QString& path) {
     const QString absolute = QFileInfo(path).absoluteFilePath();
     try {
-        adopt(read_study_file(absolute), absolute);
+        adopt(read_study_file(absolute), carries_study(absolute) ? QString() : absolute);
     } catch (const std::exception& exception) {
         return text(exception.what());
     }
@@ -68,8 +69,7 @@ std::optional<QString> StudySession::open(const QString& path) {
 
 std::optional<QString> StudySession::save(const QString& path) {
     const QString absolute = QFileInfo(path).absoluteFilePath();
-    JsonValue document = study_document(study_.state(), document_, absolute);
-    set_study_records(document, study_);
+    JsonValue document = documentFor(absolute);
     if (const auto problem = write_study_document(absolute, document)) {
         return problem;
     }
@@ -80,9 +80,14 @@ std::optional<QString> StudySession::save(const QString& path) {
     return std::nullopt;
 }
 
-JsonValue StudySession::autosaveDocument() const {
-    JsonValue document = study_document(study_.state(), document_, QString());
+JsonValue StudySession::documentFor(const QString& path) const {
+    JsonValue document = study_document(study_.state(), document_, path);
     set_study_records(document, study_);
+    return document;
+}
+
+JsonValue StudySession::autosaveDocument() const {
+    JsonValue document = documentFor(QString());
     JsonValue note;
     note.set("path", utf8(path_));
     document.set(autosave_key, std::move(note));

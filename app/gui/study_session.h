@@ -17,6 +17,7 @@ class StudySession : public QObject {
     explicit StudySession(Study& study, QObject* parent = nullptr);
 
     Study& study() { return study_; }
+    const Study& study() const { return study_; }
     /// Empty for a study that was never saved.
     const QString& path() const { return path_; }
     QString name() const;
@@ -26,9 +27,12 @@ class StudySession : public QObject {
     const QStringList& problems() const { return problems_; }
 
     void startNew(const StudyState& state);
-    /// The reason when the file can not be read; the open study then stays as it is.
+    /// A study's file, or a report or table that carries one, which then is a study without a file.
+    /// The reason when it can not be read; the open study then stays as it is.
     std::optional<QString> open(const QString& path);
     std::optional<QString> save(const QString& path);
+    /// The study as a file at that path holds it.
+    JsonValue documentFor(const QString& path) const;
     /// What an autosave holds: the study, and in which file it belongs.
     JsonValue autosaveDocument() const;
     /// The study of an autosave, as an edit of its file that was not saved.

@@ -2,53 +2,61 @@
 #include "app/gui/table_text.h"
 
 #include "app/gui/text.h"
-#include "core/report.h"
 
 #include <QAbstractItemModel>
-#include <QStringList>
 
 namespace kvcaliper::gui {
 
 namespace {
 
-QString header(const QAbstractItemModel& model, int column) {
-    const QVariant exact = model.headerData(column, Qt::Horizontal, exact_role);
-    return exact.isValid() ? exact.toString() : model.headerData(column, Qt::Horizontal).toString();
+/// What a role says, or the words on the screen where it says nothing.
+QString words(const QVariant& of_role, const QVariant& shown) {
+    return of_role.isValid() ? of_role.toString() : shown.toString();
 }
 
-QString cell(const QAbstractItemModel& model, int row, int column) {
-    const QModelIndex index = model.index(row, column);
-    const QVariant exact = index.data(exact_role);
-    return exact.isValid() ? exact.toString() : index.data().toString();
+QString header(const QAbstractItemModel& model, int column, int role) {
+    return words(model.headerData(column, Qt::Horizontal, role),
+                 model.headerData(column, Qt::Horizontal));
 }
 
-} // namespace
-
-QString table_tsv(const QAbstractItemModel& model) {
-    QString result;
-    for (int row = -1; row < model.rowCount(); ++row) {
-        QStringList cells;
-        for (int column = 0; column < model.columnCount(); ++column) {
-            QString value = row < 0 ? header(model, column) : cell(model, row, column);
-            cells << value.replace(u'\t', u' ').replace(u'\n', u' ');
+/// Numbers stand at the right. A row without an answer may have none.
+bool has_numbers(const QAbstractItemModel& model, int column) {
+    for (int row = 0; row < model.rowCount(); ++row) {
+        const QVariant alignment = model.index(row, column).data(Qt::TextAlignmentRole);
+        if ((alignment.toInt() & Qt::AlignRight) != 0) {
+            return true;
         }
-        result += cells.join(u'\t') + u'\n';
     }
-    return result;
+    return false;
 }
 
-QString table_csv(const QAbstractItemModel& model) {
+Table table_of(const QAbstractItemModel& model, int role) {
     Table table;
     for (int column = 0; column < model.columnCount(); ++column) {
-        table.columns.push_back({utf8(header(model, column)), false});
+        table.columns.push_back({utf8(header(model, column, role)), has_numbers(model, column)});
     }
     for (int row = 0; row < model.rowCount(); ++row) {
         auto& cells = table.rows.emplace_back();
         for (int column = 0; column < model.columnCount(); ++column) {
-            cells.push_back(utf8(cell(model, row, column)));
+            const QModelIndex index = model.index(row, column);
+            cells.push_back(utf8(words(index.data(role), index.data())));
         }
     }
-    return text(format_table(table, TableStyle::csv));
+    return table;
+}
+
+} // namespace
+
+Table exact_table(const QAbstractItemModel& model) {
+    return table_of(model, exact_role);
+}
+
+Table shown_table(const QAbstractItemModel& model) {
+    return table_of(model, Qt::DisplayRole);
+}
+
+QString table_tsv(const Table& table) {
+    return text(format_table(table, TableStyle::tsv));
 }
 
 } // namespace kvcaliper::gui

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A table as text, for the clipboard and for files: exact numbers, header included.
+// A table of the window as core writes tables: for the clipboard, for files and for the report.
 #pragma once
+
+#include "core/report.h"
 
 #include <QString>
 
@@ -17,7 +19,11 @@ inline constexpr int exact_role = Qt::UserRole + 2;
 /// The id of the row's model.
 inline constexpr int id_role = Qt::UserRole + 3;
 
-QString table_tsv(const QAbstractItemModel& model);
-QString table_csv(const QAbstractItemModel& model);
+/// Every cell without rounding, under headers that say so.
+Table exact_table(const QAbstractItemModel& model);
+/// Every cell as it is shown; titles may have several lines.
+Table shown_table(const QAbstractItemModel& model);
+/// For the clipboard: exact, header included.
+QString table_tsv(const Table& table);
 
 } // namespace kvcaliper::gui

@@ -67,6 +67,10 @@ QString exact_text(const Ratio& bytes) {
            QStringLiteral(" B");
 }
 
+QString signed_text(std::int64_t bytes) {
+    return bytes < 0 ? QStringLiteral("−") + bytes_text(Ratio(-bytes)) : bytes_text(Ratio(bytes));
+}
+
 QString integer_text(std::int64_t value) {
     return text(format_integer(value));
 }

@@ -19,6 +19,8 @@ std::string utf8(const QString& text);
 QString bytes_text(const Ratio& bytes);
 /// "70,272 B" or "2725/2 B": never rounded.
 QString exact_text(const Ratio& bytes);
+/// The same for what may be missing: "−12 MiB".
+QString signed_text(std::int64_t bytes);
 /// "1,024".
 QString integer_text(std::int64_t value);
 

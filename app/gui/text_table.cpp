@@ -7,8 +7,8 @@
 
 namespace kvcaliper::gui {
 
-TextTable::TextTable(QStringList titles, QObject* parent)
-    : QAbstractTableModel(parent), titles_(std::move(titles)) {}
+TextTable::TextTable(QStringList titles, QObject* parent, QStringList exact)
+    : QAbstractTableModel(parent), titles_(std::move(titles)), exact_titles_(std::move(exact)) {}
 
 void TextTable::setRows(std::vector<TextRow> rows) {
     const bool same = std::equal(rows.begin(), rows.end(), rows_.begin(), rows_.end(),
@@ -61,7 +61,8 @@ QVariant TextTable::headerData(int section, Qt::Orientation orientation, int rol
     if (orientation != Qt::Horizontal || (role != Qt::DisplayRole && role != exact_role)) {
         return QAbstractTableModel::headerData(section, orientation, role);
     }
-    return titles_.value(section);
+    return role == exact_role ? exact_titles_.value(section, titles_.value(section))
+                              : titles_.value(section);
 }
 
 } // namespace kvcaliper::gui

@@ -28,7 +28,8 @@ class TextTable : public QAbstractTableModel {
     Q_OBJECT
 
   public:
-    explicit TextTable(QStringList titles, QObject* parent = nullptr);
+    /// `exact` are the titles of columns of bytes in files; those above where it is empty.
+    explicit TextTable(QStringList titles, QObject* parent = nullptr, QStringList exact = {});
     /// Keeps selection and scroll position of the views where the ids are the same as before.
     void setRows(std::vector<TextRow> rows);
 
@@ -40,6 +41,7 @@ class TextTable : public QAbstractTableModel {
 
   private:
     QStringList titles_;
+    QStringList exact_titles_;
     std::vector<TextRow> rows_;
 };
 

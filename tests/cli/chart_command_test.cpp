@@ -19,6 +19,14 @@ TEST_F(Chart, AStudyKeepsItsOwnSettings) {
     EXPECT_EQ(ran.out, "--chart a.svg --kind per-token --theme light -- my/plan.kvstudy.json\n");
 }
 
+TEST_F(Chart, AReportIsAStudy) {
+    for (const std::string report : {"my/report.html", "report.pdf"}) {
+        const Ran ran = run_cli({"chart", report, "--kind", "layers", "-o", "a.svg"});
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        EXPECT_EQ(ran.out, "--chart a.svg --kind layers --theme light -- " + report + "\n");
+    }
+}
+
 TEST_F(Chart, SettingsThatAreWrittenGoAlong) {
     const Ran ran = run_cli({"chart", "gpt2-xl", "-o", "a.svg", "-c", "128K", "-n", "4", "--k",
                              "q8_0", "--size", "800x600"});
