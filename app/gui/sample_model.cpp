@@ -4,6 +4,8 @@
 #include "app/gui/table_text.h"
 #include "app/gui/text.h"
 
+#include <array>
+
 namespace kvcaliper::gui {
 
 namespace {
@@ -159,19 +161,21 @@ QVariant SampleModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant SampleModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    const QString exact_names[] = {
-        tr("Tokens"),         tr("Component"),          tr("Predicted (B)"), tr("Measured (B)"),
-        tr("Difference (B)"), tr("Max. error (bound)"), tr("Read, GB/s")};
+    const std::array exact_names = {
+        tr("Tokens"),         tr("Component"), tr("Predicted (B)"),      tr("Measured (B)"),
+        tr("Difference (B)"), tr("Verdict"),   tr("Max. error (bound)"), tr("Read, GB/s")};
+    static_assert(std::size(exact_names) == ColumnCount);
     if (orientation == Qt::Horizontal && role == exact_role) {
-        return exact_names[section];
+        return exact_names[static_cast<std::size_t>(section)];
     }
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole) {
         return QAbstractTableModel::headerData(section, orientation, role);
     }
-    const QString names[] = {
+    const std::array names = {
         tr("Tokens"),     tr("Component"), tr("Predicted"),          tr("Measured"),
         tr("Difference"), tr("Verdict"),   tr("Max. error (bound)"), tr("Read, GB/s")};
-    return names[section];
+    static_assert(std::size(names) == ColumnCount);
+    return names[static_cast<std::size_t>(section)];
 }
 
 } // namespace kvcaliper::gui

@@ -13,8 +13,8 @@
 #include "app/gui/report_pdf.h"
 #include "app/gui/study_session.h"
 #include "core/error.h"
-#include "tests/gui/fake_verifier.h"
 #include "tests/gui/export_helpers.h"
+#include "tests/gui/fake_verifier.h"
 
 #include <QDate>
 #include <QRegularExpression>
@@ -159,7 +159,7 @@ TEST_F(Reports, WhatWasNotMeasuredIsSaid) {
     study.setModels({s("llama-3-8b"), s("gpt2-xl")});
     EXPECT_SAYS(page_on(study).words,
                 "☐ What was measured nothing. Not measured: Llama 3 8B, GPT-2 XL");
-    study.records().add(made_up_record(*study.row(s("gpt2-xl"))->model, study.settings()));
+    study.records().add(test::made_up_record(*study.row(s("gpt2-xl"))->model, study.settings()));
     QString words = page_on(study).words;
     EXPECT_SAYS(words, "☐ What was measured GPT-2 XL. Not measured: Llama 3 8B");
     EXPECT_SAYS(words, "☑ Measured ✓ Equal to the byte");
