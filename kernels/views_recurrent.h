@@ -4,6 +4,8 @@
 // last one.
 #pragma once
 
+#include "kernels/formats.h"
+
 #include <cstdint>
 
 namespace kvcaliper::kernels {
@@ -49,7 +51,7 @@ struct RwkvView {
     std::int64_t sequences, heads, width, count;
 };
 /// Rows of a token: without a bonus a and b too.
-constexpr std::int64_t rwkv_rows(bool bonus) {
+KVCALIPER_ANYWHERE std::int64_t rwkv_rows(bool bonus) {
     return bonus ? 4 : 6;
 }
 
@@ -72,7 +74,7 @@ struct XlstmView {
 inline constexpr float xlstm_epsilon = 1e-6f;
 
 /// Numbers that a head keeps: C, n and m.
-constexpr std::int64_t xlstm_state(std::int64_t key_width, std::int64_t value_width) {
+KVCALIPER_ANYWHERE std::int64_t xlstm_state(std::int64_t key_width, std::int64_t value_width) {
     return key_width * (value_width + 1) + 1;
 }
 
