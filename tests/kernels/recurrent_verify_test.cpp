@@ -14,22 +14,6 @@ using testing::HasSubstr;
 
 using RecurrentVerifyTest = VerifyTest;
 
-LayerPlan rglru_layer() {
-    return one_part(LayerKind::rglru, RglruDims{80, 4});
-}
-LayerPlan rwkv4_layer() {
-    return one_part(LayerKind::rwkv4, RwkvDims{48, 72, 0, 0});
-}
-LayerPlan rwkv_layer(std::int64_t version) {
-    return one_part(LayerKind::rwkv, RwkvDims{48, 0, 24, version});
-}
-LayerPlan xlstm_layer() {
-    return one_part(LayerKind::xlstm, XlstmDims{3, 16, 40});
-}
-LayerPlan kv_conv_layer(std::int64_t in_state_format = 0) {
-    return one_part(LayerKind::kv_conv, ConvDims{72, 3, in_state_format});
-}
-
 /// Every kind of this file once.
 std::vector<LayerPlan> all_layers() {
     return {rglru_layer(), rwkv4_layer(), rwkv_layer(5),   rwkv_layer(6),
