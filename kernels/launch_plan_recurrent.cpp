@@ -67,7 +67,6 @@ LaunchPlan plan_step(const RwkvView& view, const DeviceFacts& facts) {
     const std::int64_t columns = view.sequences * view.heads * view.width;
     const std::int64_t row = view.width * kFloat;
     plan.grid = view.sequences * view.heads * divide_up(view.width, kWarpLanes);
-    plan.columns = view.width > 16 * kBlockWarps ? 32 : 16; // rows of a column per warp
     plan.cache_bytes_read = columns * row;
     // Per step and block k, the decay and, without a bonus, a and b, per warp v; once r and, where
     // there is one, the bonus.
@@ -85,7 +84,7 @@ LaunchPlan plan_step(const XlstmView& view, const DeviceFacts& facts) {
     plan.refusal = first_refusal(std::array{
         Limit{"sequences", view.sequences, 1, kAny},
         Limit{"heads", view.heads, 1, kAny},
-        Limit{"key_width", view.key_width, 1, kMaxKeyWidth},
+        Limit{"key_width", view.key_width, 1, kMaxXlstmKeyWidth},
         Limit{"value_width", view.value_width, 1, kAny},
         Limit{"count", view.count, 1, kAny},
     });
@@ -97,8 +96,7 @@ LaunchPlan plan_step(const XlstmView& view, const DeviceFacts& facts) {
     const std::int64_t row = view.key_width * kFloat;
     const std::int64_t gates = view.count * 2 * kFloat;
     plan.grid = heads * divide_up(view.value_width + 1, kWarpLanes);
-    plan.warps = divide_up(view.key_width, 32 * kBlockWarps) * kBlockWarps;
-    plan.columns = 32;
+    plan.warps = kXlstmWarps;
     plan.merge_grid = heads;
     plan.cache_bytes_read = matrix + plan.grid * kFloat; // m in every block
     // Per step and block k and the gates, per warp v; once q. Then the gates, m and the output.

@@ -214,9 +214,9 @@ std::string state_refusal(const LayerPart& part) {
     } else if (const auto* r = std::get_if<RwkvDims>(&part.dims)) {
         return rwkv_refusal(part.kind, *r);
     } else if (const auto* x = std::get_if<XlstmDims>(&part.dims)) {
-        if (x->key_width > kMaxKeyWidth)
+        if (x->key_width > kMaxXlstmKeyWidth)
             return "no kernel for " + kind + " states of more than " +
-                   std::to_string(kMaxKeyWidth) + " rows";
+                   std::to_string(kMaxXlstmKeyWidth) + " rows";
     }
     return {};
 }

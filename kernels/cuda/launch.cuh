@@ -261,18 +261,14 @@ inline void run(const Rwkv4View& view, const LaunchSite& site) {
 inline void run(const RwkvView& view, const LaunchSite& site) {
     const LaunchPlan plan = plan_step(view, site.facts);
     accepted(plan, "rwkv step");
-    launch(plan.columns == 16 ? rwkv_steps<16, 4> : rwkv_steps<32, 4>, plan.grid, kBlockThreads,
-           plan.shared_bytes, site.stream, view);
+    launch(rwkv_steps<32, 4>, plan.grid, kBlockThreads, plan.shared_bytes, site.stream, view);
 }
 
 inline void run(const XlstmView& view, const LaunchSite& site) {
     const LaunchPlan plan = plan_step(view, site.facts);
     accepted(plan, "xlstm step");
-    auto* const kernel = plan.warps == 4   ? xlstm_steps<32, 4>
-                         : plan.warps == 8 ? xlstm_steps<32, 8>
-                                           : xlstm_steps<32, 12>;
-    launch(kernel, plan.grid, static_cast<int>(plan.warps * kWarpLanes), plan.shared_bytes,
-           site.stream, view);
+    launch(xlstm_steps<32, 8>, plan.grid, static_cast<int>(plan.warps * kWarpLanes),
+           plan.shared_bytes, site.stream, view);
     launch(xlstm_divide, plan.merge_grid, kBlockThreads, plan.merge_shared_bytes, site.stream,
            view);
 }

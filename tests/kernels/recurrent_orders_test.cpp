@@ -64,7 +64,7 @@ TEST(SimtRecurrentTraffic, IsWhatThePlanSays) {
         rwkv.bonus = &some_bonus; // only whether there is one counts
         expect_planned_traffic(rwkv, rwkv_data(rwkv, 3, true), plan_step(rwkv, facts));
     }
-    for (const std::int64_t key_width : {40, 200, 300}) {
+    for (const std::int64_t key_width : {40, 200, 256}) {
         const XlstmView xlstm = xlstm_view(2, 2, key_width, 40, 3);
         expect_planned_traffic(xlstm, xlstm_data(xlstm, 4), plan_step(xlstm, facts));
     }

@@ -250,7 +250,7 @@ std::vector<RwkvShape> rwkv_shapes() {
 
 std::vector<XlstmView> xlstm_shapes() {
     constexpr std::int64_t sizes[][2] = {{16, 24},  {64, 128}, {65, 31},  {128, 32},
-                                         {129, 33}, {256, 63}, {257, 64}, {384, 40}};
+                                         {129, 33}, {256, 63}, {200, 64}, {255, 40}};
     std::vector<XlstmView> shapes;
     for (const auto& [key_width, value_width] : sizes) {
         shapes.push_back(xlstm_view(1, 2, key_width, value_width, 3));
