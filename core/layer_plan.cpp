@@ -148,7 +148,8 @@ template <> struct Fields<ConvDims> {
 template <> struct Fields<RwkvDims> {
     static constexpr Field<RwkvDims> list[] = {{"hidden", &RwkvDims::hidden},
                                                {"attention_hidden", &RwkvDims::attention_hidden, 0},
-                                               {"head_width", &RwkvDims::head_width, 0}};
+                                               {"head_width", &RwkvDims::head_width, 0},
+                                               {"version", &RwkvDims::version, 0}};
 };
 template <> struct Fields<XlstmDims> {
     static constexpr Field<XlstmDims> list[] = {{"heads", &XlstmDims::heads},

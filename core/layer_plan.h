@@ -141,6 +141,7 @@ struct RwkvDims {
     std::int64_t hidden = 0;
     std::int64_t attention_hidden = 0; ///< rwkv4
     std::int64_t head_width = 0;       ///< rwkv
+    std::int64_t version = 0;          ///< rwkv: 5, 6 or 7, which keep the same and step apart
 };
 
 /// Per head: C [key_width][value_width], n [key_width] and m [1].

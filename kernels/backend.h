@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/views.h"
+#include "kernels/views_recurrent.h"
 
 #include <cstdint>
 #include <memory>
@@ -56,6 +57,10 @@ class Backend {
     virtual void step(const ConvView& view) = 0;
     virtual void step(const Mamba2View& view) = 0;
     virtual void step(const DeltaView& view) = 0;
+    virtual void step(const RglruView& view) = 0;
+    virtual void step(const Rwkv4View& view) = 0;
+    virtual void step(const RwkvView& view) = 0;
+    virtual void step(const XlstmView& view) = 0;
     virtual void synchronize() = 0;
 
     /// Bytes per second of a plain read of memory far larger than any cache, measured now.

@@ -281,6 +281,18 @@ class CpuBackend final : public Backend {
     void step(const DeltaView& view) override {
         run_state_step(kernels_, view);
     }
+    void step(const RglruView& view) override {
+        run_state_step(kernels_, view);
+    }
+    void step(const Rwkv4View& view) override {
+        run_state_step(kernels_, view);
+    }
+    void step(const RwkvView& view) override {
+        run_state_step(kernels_, view);
+    }
+    void step(const XlstmView& view) override {
+        run_state_step(kernels_, view);
+    }
     void synchronize() override {}
 
     double read_bandwidth() override;

@@ -26,6 +26,10 @@ void mamba1(const Mamba1Task& task);
 void conv(const ConvTask& task);
 void mamba2(const Mamba2Task& task);
 void delta(const DeltaTask& task);
+void rglru(const RglruTask& task);
+void rwkv4(const Rwkv4Task& task);
+void rwkv(const RwkvTask& task);
+void xlstm(const XlstmTask& task);
 void encode(const EncodeTask& task);
 void decode(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out);
 
@@ -54,6 +58,23 @@ KV_INLINE Floats load(const float* from) {
 
 KV_INLINE void store(float* to, Floats value) {
     __builtin_memcpy(to, &value, sizeof value);
+}
+
+/// The first n lanes, at most all, zero in the others.
+KV_INLINE Floats load_some(const float* from, std::int64_t n) {
+    if (n >= lanes)
+        return load(from);
+    Floats value{};
+    for (std::int64_t i = 0; i < n; ++i)
+        value[i] = from[i];
+    return value;
+}
+
+KV_INLINE void store_some(float* to, Floats value, std::int64_t n) {
+    if (n >= lanes)
+        return store(to, value);
+    for (std::int64_t i = 0; i < n; ++i)
+        to[i] = value[i];
 }
 
 KV_INLINE Floats broadcast(float value) {

@@ -54,17 +54,17 @@ void run_state_step(const VectorKernels& kernels, const ConvView& v) {
     require(v.sequences > 0 && v.channels > 0 && v.count > 0, "empty convolution");
     require(v.conv_kernel > 0 && v.conv_kernel <= max_conv_kernel,
             "conv_kernel must be between 1 and 16");
-    require(v.element != Element::f32, "no state kernel for an f32 convolution history yet");
     constexpr std::int64_t channels = 256;
     const std::int64_t blocks = (v.channels + channels - 1) / channels;
     parallel_for(v.sequences * blocks, [&](std::int64_t i) {
         const std::int64_t s = i / blocks, first = i % blocks * channels;
         ConvTask task{};
-        task.x = static_cast<const std::uint16_t*>(v.x) + s * v.count * v.channels;
+        task.x =
+            static_cast<const char*>(v.x) + s * v.count * v.channels * element_bytes(v.element);
         task.weight = v.weight;
         task.bias = v.bias;
-        task.history =
-            static_cast<std::uint16_t*>(v.history) + s * v.channels * (v.conv_kernel - 1);
+        task.history = static_cast<char*>(v.history) +
+                       s * v.channels * (v.conv_kernel - 1) * element_bytes(v.element);
         task.out = v.out + s * v.count * v.channels;
         task.channels = v.channels;
         task.conv_kernel = v.conv_kernel;
@@ -72,7 +72,7 @@ void run_state_step(const VectorKernels& kernels, const ConvView& v) {
         task.first = first;
         task.last = std::min(v.channels, first + channels);
         task.silu = v.silu;
-        task.bf16 = v.element == Element::bf16;
+        task.element = v.element;
         kernels.conv(task);
     });
 }

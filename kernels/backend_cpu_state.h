@@ -4,6 +4,7 @@
 
 #include "kernels/backend_cpu_vector.h"
 #include "kernels/views.h"
+#include "kernels/views_recurrent.h"
 
 namespace kvcaliper::kernels {
 
@@ -11,5 +12,9 @@ void run_state_step(const VectorKernels& kernels, const Mamba1View& view);
 void run_state_step(const VectorKernels& kernels, const ConvView& view);
 void run_state_step(const VectorKernels& kernels, const Mamba2View& view);
 void run_state_step(const VectorKernels& kernels, const DeltaView& view);
+void run_state_step(const VectorKernels& kernels, const RglruView& view);
+void run_state_step(const VectorKernels& kernels, const Rwkv4View& view);
+void run_state_step(const VectorKernels& kernels, const RwkvView& view);
+void run_state_step(const VectorKernels& kernels, const XlstmView& view);
 
 } // namespace kvcaliper::kernels

@@ -73,13 +73,14 @@ struct Mamba1Task {
 
 /// Channels first … last - 1 of one sequence, count steps of a convolution.
 struct ConvTask {
-    const std::uint16_t* x; ///< [count][channels]
+    const void* x; ///< [count][channels], element
     const float* weight;
     const float* bias;
-    std::uint16_t* history;
-    float* out; ///< [count][channels]
+    void* history; ///< element
+    float* out;    ///< [count][channels]
     std::int64_t channels, conv_kernel, count, first, last;
-    bool silu, bf16;
+    bool silu;
+    Element element;
 };
 
 /// One head of one sequence, count steps; everything points at this head's numbers.
@@ -108,6 +109,43 @@ struct DeltaTask {
     float scale;
 };
 
+/// Channels first … last - 1 of one sequence, count steps; as the view of the same name has them.
+struct RglruTask {
+    const float* x;
+    const float* gates;
+    const float* decay;
+    float* state;
+    float* out;
+    std::int64_t width, count, first, last;
+};
+struct Rwkv4Task {
+    const float* rows;
+    const float* decay;
+    const float* bonus;
+    float* state;
+    float* out;
+    std::int64_t width, count, first, last;
+};
+
+/// One head of one sequence, count steps; rows, bonus, state and out point at this head's numbers.
+struct RwkvTask {
+    const float* rows;  ///< [count] tokens, token_stride apart, of rows row_stride apart
+    const float* bonus; ///< [width], or null
+    float* state;       ///< [width][width]
+    float* out;         ///< [width]
+    std::int64_t width, count, token_stride, row_stride;
+};
+struct XlstmTask {
+    const float* q; ///< [count] rows of key_width, `stride` apart
+    const float* k;
+    const float* v;     ///< [count] rows of value_width, `stride` apart
+    const float* gates; ///< [count] pairs, log f and `heads` further i, 2 · heads apart
+    float* state;       ///< [key_width][value_width + 1], then m
+    float* out;         ///< [value_width + 1]
+    std::int64_t key_width, value_width, count, stride, heads;
+    float scale;
+};
+
 /// Largest sizes that the state kernels keep on their stack.
 inline constexpr std::int64_t max_state_size = 1024;
 inline constexpr std::int64_t max_key_width = 384;
@@ -120,6 +158,10 @@ struct VectorKernels {
     void (*conv)(const ConvTask& task);
     void (*mamba2)(const Mamba2Task& task);
     void (*delta)(const DeltaTask& task);
+    void (*rglru)(const RglruTask& task);
+    void (*rwkv4)(const Rwkv4Task& task);
+    void (*rwkv)(const RwkvTask& task);
+    void (*xlstm)(const XlstmTask& task);
     void (*encode)(const EncodeTask& task);
     /// Rows first … first + count - 1 as floats, each padded to scratch_padding.
     void (*decode)(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out);

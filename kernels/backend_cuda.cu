@@ -179,6 +179,10 @@ class CudaBackend final : public Backend {
     void step(const ConvView& view) override { run(view, site_); }
     void step(const Mamba2View& view) override { run(view, site_); }
     void step(const DeltaView& view) override { run(view, site_); }
+    void step(const RglruView& view) override { run(view, site_); }
+    void step(const Rwkv4View& view) override { run(view, site_); }
+    void step(const RwkvView& view) override { run(view, site_); }
+    void step(const XlstmView& view) override { run(view, site_); }
 
     void synchronize() override { simt::check(cudaStreamSynchronize(site_.stream), "a kernel"); }
 

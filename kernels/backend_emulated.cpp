@@ -84,6 +84,10 @@ class EmulatedBackend final : public Backend {
     void step(const ConvView& view) override { run(view, site()); }
     void step(const Mamba2View& view) override { run(view, site()); }
     void step(const DeltaView& view) override { run(view, site()); }
+    void step(const RglruView& view) override { run(view, site()); }
+    void step(const Rwkv4View& view) override { run(view, site()); }
+    void step(const RwkvView& view) override { run(view, site()); }
+    void step(const XlstmView& view) override { run(view, site()); }
     void synchronize() override {}
 
     double read_bandwidth() override {

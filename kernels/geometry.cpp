@@ -2,6 +2,7 @@
 #include "kernels/geometry.h"
 
 #include "core/units.h"
+#include "kernels/views_recurrent.h"
 
 #include <algorithm>
 
@@ -53,6 +54,23 @@ std::vector<Plane> planes_of(const DeltaDims& d, std::int64_t, const PlaneElemen
 
 std::vector<Plane> planes_of(const ConvDims& d, std::int64_t, const PlaneElements& e) {
     return {{"conv_state", d.channels, 1, d.columns, d.in_state_format ? e.state : e.conv}};
+}
+
+std::vector<Plane> planes_of(const RglruDims& d, std::int64_t, const PlaneElements& e) {
+    return state_planes(d.width, d.conv_kernel, 1, d.width, e);
+}
+
+/// Two vectors that tokens are shifted with, then three vectors or a square matrix per head.
+std::vector<Plane> planes_of(const RwkvDims& d, std::int64_t, const PlaneElements& e) {
+    const bool vectors = d.attention_hidden > 0;
+    return {{"shift", 2, 1, d.hidden, e.conv},
+            {"recurrent_state", vectors ? 3 : d.hidden, 1,
+             vectors ? d.attention_hidden : d.head_width, e.state}};
+}
+
+/// A matrix, a vector and a number for every head.
+std::vector<Plane> planes_of(const XlstmDims& d, std::int64_t, const PlaneElements& e) {
+    return {{"recurrent_state", d.heads, 1, xlstm_state(d.key_width, d.value_width), e.state}};
 }
 
 /// Kinds that no kernel runs yet have no planes: such a model is refused before this matters.

@@ -5,6 +5,7 @@
 
 #include "kernels/launch_shape.h"
 #include "kernels/views.h"
+#include "kernels/views_recurrent.h"
 
 #include <cstdint>
 #include <string>
@@ -65,6 +66,11 @@ LaunchPlan plan_step(const Mamba1View& view, const DeviceFacts& facts);
 LaunchPlan plan_step(const ConvView& view, const DeviceFacts& facts);
 LaunchPlan plan_step(const Mamba2View& view, const DeviceFacts& facts);
 LaunchPlan plan_step(const DeltaView& view, const DeviceFacts& facts);
+LaunchPlan plan_step(const RglruView& view, const DeviceFacts& facts);
+LaunchPlan plan_step(const Rwkv4View& view, const DeviceFacts& facts);
+LaunchPlan plan_step(const RwkvView& view, const DeviceFacts& facts);
+/// merge_grid: blocks of the kernel that divides.
+LaunchPlan plan_step(const XlstmView& view, const DeviceFacts& facts);
 
 /// The largest relative L2 error per head that the planned attention may show.
 double error_bound(const LaunchPlan& plan);

@@ -37,9 +37,6 @@ LaunchPlan plan_step(const Mamba1View& view, const DeviceFacts& facts) {
 }
 
 LaunchPlan plan_step(const ConvView& view, const DeviceFacts& facts) {
-    if (view.element == Element::f32) {
-        return refused("expected f16 or bf16 inputs, found f32");
-    }
     LaunchPlan plan;
     plan.refusal = first_refusal(std::array{
         Limit{"sequences", view.sequences, 1, kAny},

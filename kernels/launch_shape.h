@@ -37,6 +37,11 @@ inline constexpr unsigned kGroupedHeads = 4;
 inline constexpr std::int64_t kMaxStateSize = 256;
 /// Most rows of a state matrix: 32 of them in each of 12 warps.
 inline constexpr std::int64_t kMaxKeyWidth = 384;
+/// The same of RWKV, whose heads are 64 wide: 32 rows in each of 4 warps.
+inline constexpr std::int64_t kMaxRwkvWidth = 128;
+/// And of xLSTM, whose keys are up to 256 wide: 32 rows in each of 8 warps.
+inline constexpr std::int64_t kXlstmWarps = 8;
+inline constexpr std::int64_t kMaxXlstmKeyWidth = 32 * kXlstmWarps;
 
 // Largest relative L2 error per head against a double reference on the same 16-bit values. Widening
 // them is exact and everything after is f32, so the element does not matter; the attention bound

@@ -83,13 +83,16 @@ std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyReq
     case LayerKind::gla:
         return make_delta_driver(backend, request, group, cancel);
     case LayerKind::short_conv:
+    case LayerKind::kv_conv:
         return make_short_conv_driver(backend, request, group, cancel);
-    case LayerKind::compressed_attention:
     case LayerKind::rglru:
+        return make_rglru_driver(backend, request, group, cancel);
     case LayerKind::rwkv4:
     case LayerKind::rwkv:
+        return make_rwkv_driver(backend, request, group, cancel);
     case LayerKind::xlstm:
-    case LayerKind::kv_conv:
+        return make_xlstm_driver(backend, request, group, cancel);
+    case LayerKind::compressed_attention:
         break;
     }
     throw Error("no kernel for " + std::string(to_string(group.plan.kind)) + " layers yet",

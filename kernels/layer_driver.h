@@ -59,7 +59,7 @@ class LayerDriver {
 
     /// Fills the output with poison, so that what is not written is seen.
     void poison_output();
-    std::vector<float> output(std::int64_t sequence) const;
+    virtual std::vector<float> output(std::int64_t sequence) const;
     std::int64_t output_row() const { return output_row_; } ///< elements that share one error
     /// The representative's true output when the history holds so many tokens, for each of the
     /// (ascending) counts.
@@ -122,5 +122,14 @@ std::unique_ptr<LayerDriver> make_delta_driver(Backend& backend, const VerifyReq
 std::unique_ptr<LayerDriver> make_short_conv_driver(Backend& backend, const VerifyRequest& request,
                                                     const LayerGroup& group,
                                                     const std::atomic<bool>* cancel);
+std::unique_ptr<LayerDriver> make_rglru_driver(Backend& backend, const VerifyRequest& request,
+                                               const LayerGroup& group,
+                                               const std::atomic<bool>* cancel);
+std::unique_ptr<LayerDriver> make_rwkv_driver(Backend& backend, const VerifyRequest& request,
+                                              const LayerGroup& group,
+                                              const std::atomic<bool>* cancel);
+std::unique_ptr<LayerDriver> make_xlstm_driver(Backend& backend, const VerifyRequest& request,
+                                               const LayerGroup& group,
+                                               const std::atomic<bool>* cancel);
 
 } // namespace kvcaliper::kernels

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers that keep nothing but the history of a short convolution (LFM2). Its gates are products
-// per element before and behind it, which keep nothing.
+// What keeps nothing but the history of a short convolution: whole layers (LFM2), whose gates are
+// products per element before and behind it, and those beside attention (Baichuan-M1, Zaya,
+// Inkling). Several convolutions after one another look back on as many columns as one.
 #include "kernels/state_driver.h"
 
 namespace kvcaliper::kernels {

@@ -9,9 +9,10 @@ namespace kvcaliper::kernels {
 
 StateDriver::StateDriver(Backend& backend, const VerifyRequest& request, const LayerGroup& group,
                          const std::atomic<bool>* cancel, bool silu)
-    : LayerDriver(backend, request, group, cancel), conv_(conv_shape(group.plan)), silu_(silu),
+    : LayerDriver(backend, request, group, cancel), conv_(conv_shape(group.plan)),
       weight_values_(static_cast<std::size_t>(conv_.channels * conv_.kernel)),
-      bias_values_(static_cast<std::size_t>(conv_.channels)) {
+      bias_values_(static_cast<std::size_t>(conv_.channels)), silu_(silu),
+      element_(history_element(group.plan, elements_)) {
     normal_floats(key(0, Purpose::conv_weight, 0), 0, conv_.channels * conv_.kernel, 0.5f,
                   weight_values_.data());
     normal_floats(key(0, Purpose::conv_bias, 0), 0, conv_.channels, 0.1f, bias_values_.data());
@@ -27,7 +28,7 @@ void StateDriver::allocate(CountingAllocator& allocator) {
 }
 
 void StateDriver::fill(const LayerMemory& memory, std::int64_t tokens, bool whole_history) {
-    reset(memory);
+    begin(memory);
     if (whole_history)
         walk(tokens, [&](std::int64_t first, std::int64_t count) {
             send_inputs(first, count);
@@ -35,11 +36,22 @@ void StateDriver::fill(const LayerMemory& memory, std::int64_t tokens, bool whol
         });
 }
 
+/// Inputs that no 16-bit type holds.
+void StateDriver::make_inputs(std::int64_t sequence, std::int64_t token, float* row) const {
+    normal_floats(key(sequence, Purpose::ssm_input, token), 0, conv_.channels, 1.1f, row);
+}
+
 void StateDriver::send_inputs(std::int64_t first, std::int64_t count) {
+    if (element_ == Element::f32) {
+        send_rows(x_, conv_.channels, first, count, [this](auto sequence, auto token, float* row) {
+            make_inputs(sequence, token, row);
+        });
+        return send_more(first, count);
+    }
     const std::int64_t n = sequences() * count;
     parallel_for(n, [&](std::int64_t i) {
         normal_halves(key(i / count, Purpose::ssm_input, first + i % count), 0, conv_.channels,
-                      elements_.conv, host_x_.data() + i * conv_.channels);
+                      element_, host_x_.data() + i * conv_.channels);
     });
     send(x_, host_x_.data(), n * conv_.channels * 2);
     send_more(first, count);
@@ -70,7 +82,7 @@ ConvView StateDriver::conv_view(const LayerMemory& memory, std::int64_t count) c
     view.conv_kernel = conv_.kernel;
     view.count = count;
     view.silu = silu_;
-    view.element = elements_.conv;
+    view.element = element_;
     return view;
 }
 
@@ -88,8 +100,12 @@ ConvProblem StateDriver::conv_problem(std::int64_t sequence) const {
     problem.bias = bias_values_;
     problem.inputs = [this, sequence](std::int64_t token, double* x) {
         check_cancelled();
-        normal_values(key(sequence, Purpose::ssm_input, token), 0, conv_.channels, elements_.conv,
-                      x);
+        if (element_ != Element::f32)
+            return normal_values(key(sequence, Purpose::ssm_input, token), 0, conv_.channels,
+                                 element_, x);
+        std::vector<float> row(static_cast<std::size_t>(conv_.channels));
+        make_inputs(sequence, token, row.data());
+        std::copy(row.begin(), row.end(), x);
     };
     return problem;
 }

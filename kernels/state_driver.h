@@ -31,6 +31,8 @@ class StateDriver : public LayerDriver {
 
     /// The other inputs of tokens first … first + count - 1.
     virtual void send_more(std::int64_t first, std::int64_t count) = 0;
+    /// The planes of a sequence that has not begun.
+    virtual void begin(const LayerMemory& memory) { reset(memory); }
     /// `count` steps behind the convolution, whose output lies in mixed().
     virtual void advance(const LayerMemory& memory, std::int64_t count) = 0;
     virtual std::unique_ptr<StateReference> make_reference(std::int64_t sequence,
@@ -52,15 +54,18 @@ class StateDriver : public LayerDriver {
     virtual float* output_of(std::int64_t count) const;
 
     ConvShape conv_;
+    std::vector<float> weight_values_; ///< [channels][kernel]; a constructor may change them
+    std::vector<float> bias_values_;   ///< [channels]
 
   private:
+    void make_inputs(std::int64_t sequence, std::int64_t token, float* row) const;
     void send_inputs(std::int64_t first, std::int64_t count);
     void step(const LayerMemory& memory, std::int64_t count);
     ConvView conv_view(const LayerMemory& memory, std::int64_t count) const;
     ConvProblem conv_problem(std::int64_t sequence) const;
 
     bool silu_;
-    std::vector<float> weight_values_, bias_values_;
+    Element element_; ///< of the inputs and the history
     GuardedBuffer x_, weight_, bias_, mixed_;
     std::vector<std::uint16_t> host_x_;
     std::vector<float> host_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes, sizes and costs of the state layers that have a convolution in front: Mamba-2, linear
-// attention with a matrix state, short convolution.
+// attention with a matrix state, short convolution, RG-LRU, RWKV, xLSTM.
 #pragma once
 
 #include "kernels/layout.h"
@@ -21,6 +21,8 @@ struct ConvShape {
     std::int64_t channels = 0, kernel = 1;
 };
 ConvShape conv_shape(const LayerPart& part);
+/// What its inputs and its history are stored as.
+Element history_element(const LayerPart& part, const PlaneElements& elements);
 
 /// How the kinds with a matrix state differ.
 struct DeltaRule {
@@ -31,6 +33,9 @@ struct DeltaRule {
     bool scaled = false;      ///< the output is divided by the root of the key width
 };
 DeltaRule delta_rule(LayerKind kind);
+
+/// Versions of RWKV with a bonus for the token itself; the others have a delta rule.
+bool rwkv_bonus(const RwkvDims& dims);
 
 /// io_plan() and step_costs() of these kinds.
 IoPlan state_io_plan(const LayerPart& part, const PlaneElements& elements, std::int64_t sequences);

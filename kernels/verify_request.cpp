@@ -225,7 +225,11 @@ void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
         refuse_format(reasons, *formats.state, {"f32"}, "recurrent state");
         return;
     case LayerKind::short_conv:
-        refuse_format(reasons, *formats.conv, {"f16", "bf16"}, "convolution history");
+    case LayerKind::kv_conv:
+        if (std::get<ConvDims>(part.dims).in_state_format != 0)
+            refuse_format(reasons, *formats.state, {"f32"}, "convolution history");
+        else
+            refuse_format(reasons, *formats.conv, {"f16", "bf16"}, "convolution history");
         refuse_shape(reasons, part);
         return;
     case LayerKind::mamba2:
@@ -233,16 +237,15 @@ void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
     case LayerKind::kda:
     case LayerKind::lightning:
     case LayerKind::gla:
+    case LayerKind::rglru:
+    case LayerKind::rwkv4:
+    case LayerKind::rwkv:
+    case LayerKind::xlstm:
         refuse_format(reasons, *formats.conv, {"f16", "bf16"}, "convolution history");
         refuse_format(reasons, *formats.state, {"f32"}, "recurrent state");
         refuse_shape(reasons, part);
         return;
     case LayerKind::compressed_attention:
-    case LayerKind::rglru:
-    case LayerKind::rwkv4:
-    case LayerKind::rwkv:
-    case LayerKind::xlstm:
-    case LayerKind::kv_conv:
         reasons.insert("no kernel for " + std::string(to_string(part.kind)) + " layers yet");
         return;
     }

@@ -92,7 +92,7 @@ struct ConvView {
     float* out;          ///< [sequences][count][channels]
     std::int64_t sequences, channels, conv_kernel, count;
     bool silu;
-    Element element; ///< f16 or bf16, of x and history
+    Element element; ///< of x and history
 };
 
 /// `count` steps of Mamba-2 for one layer behind its convolution; head h reads B and C of group

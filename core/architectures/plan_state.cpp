@@ -220,6 +220,10 @@ LayerPart bailing(Reading& reading) {
     return {LayerKind::kda, dims};
 }
 
+std::int64_t rwkv_version(std::string_view model_type) {
+    return model_type == "rwkv5" ? 5 : model_type == "rwkv6" ? 6 : 7;
+}
+
 RwkvDims rwkv(Reading& reading) {
     const ModelConfig& config = reading.config;
     RwkvDims dims;
@@ -228,6 +232,7 @@ RwkvDims rwkv(Reading& reading) {
         dims.attention_hidden = config.optional("attention_hidden_size").value_or(dims.hidden);
     } else {
         dims.head_width = config.required("head_dim", 65536);
+        dims.version = rwkv_version(reading.row.model_type);
     }
     return dims;
 }

@@ -29,6 +29,11 @@ SIMT_DEVICE DeltaPlace delta_place(const DeltaView& view) {
     return place;
 }
 
+/// Rows and columns of a head's state.
+struct MatrixSize {
+    std::int64_t key_width, value_width;
+};
+
 /// 1 / length of a row in shared memory, the same bits in every thread.
 SIMT_DEVICE float inverse_length(const float* row, std::int64_t width) {
     float sum = 0.0f;
@@ -74,24 +79,25 @@ template <unsigned Rows, unsigned Warps> struct DeltaColumn {
     float rows[Rows];
 
     /// How many of the rows this warp has.
-    SIMT_DEVICE static unsigned count(const DeltaView& view, const DeltaPlace& place) {
+    SIMT_DEVICE static unsigned count(const MatrixSize& size, const DeltaPlace& place) {
         const auto warp = static_cast<unsigned>(warp_index());
-        return place.active ? (static_cast<unsigned>(view.key_width) + Warps - 1 - warp) / Warps
+        return place.active ? (static_cast<unsigned>(size.key_width) + Warps - 1 - warp) / Warps
                             : 0;
     }
 
-    SIMT_DEVICE void load_from(const DeltaView& view, const DeltaPlace& place, const float* state) {
-        const float* from = state + warp_index() * view.value_width + place.column;
-        const unsigned real = count(view, place);
+    SIMT_DEVICE void load_from(const MatrixSize& size, const DeltaPlace& place,
+                               const float* state) {
+        const float* from = state + warp_index() * size.value_width + place.column;
+        const unsigned real = count(size, place);
         SIMT_UNROLL
-        for (unsigned i = 0; i < Rows; ++i, from += Warps * view.value_width) {
+        for (unsigned i = 0; i < Rows; ++i, from += Warps * size.value_width) {
             rows[i] = i < real ? load(from) : 0.0f;
         }
     }
-    SIMT_DEVICE void store_to(const DeltaView& view, const DeltaPlace& place, float* state,
+    SIMT_DEVICE void store_to(const MatrixSize& size, const DeltaPlace& place, float* state,
                               std::int64_t pitch) const {
         float* to = state + warp_index() * pitch + place.column;
-        const unsigned real = count(view, place);
+        const unsigned real = count(size, place);
         SIMT_UNROLL
         for (unsigned i = 0; i < Rows; ++i, to += Warps * pitch) {
             if (i < real) {
@@ -103,6 +109,12 @@ template <unsigned Rows, unsigned Warps> struct DeltaColumn {
         SIMT_UNROLL
         for (unsigned i = 0; i < Rows; ++i) {
             rows[i] *= factors[i * Warps + warp_index()];
+        }
+    }
+    SIMT_DEVICE void scale(float factor) {
+        SIMT_UNROLL
+        for (unsigned i = 0; i < Rows; ++i) {
+            rows[i] *= factor;
         }
     }
     SIMT_DEVICE float dot(const float* vector) const {
@@ -141,8 +153,9 @@ __global__ void __launch_bounds__(Warps* kWarpLanes, 1) delta_steps(DeltaView vi
     for (std::int64_t i = threadIdx.x; i < keys; i += Warps * kWarpLanes) {
         k[i] = q[i] = decay[i] = 0.0f; // rows past the key width stay zero
     }
+    const MatrixSize size{view.key_width, view.value_width};
     DeltaColumn<Rows, Warps> column;
-    column.load_from(view, place, state);
+    column.load_from(size, place, state);
     for (std::int64_t step = 0; step < view.count; ++step) {
         const std::int64_t at = place.sequence * view.count + step;
         const std::int64_t key = at * view.stride + place.key_head * view.key_width;
@@ -163,7 +176,7 @@ __global__ void __launch_bounds__(Warps* kWarpLanes, 1) delta_steps(DeltaView vi
         }
         column.push(k, shrink * u);
     }
-    column.store_to(view, place, state, pitch[0]);
+    column.store_to(size, place, state, pitch[0]);
     const float shrink = view.normalise ? inverse_length(q, view.key_width) : 1.0f;
     const float out = sum_over_warps<Warps>(column.dot(q), partial) * shrink * view.scale;
     if (place.active && warp_index() == 0) {

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "kernels/cuda/append.cuh"
 #include "kernels/cuda/attention.cuh"
+#include "kernels/cuda/channel_states.cuh"
 #include "kernels/cuda/conv.cuh"
 #include "kernels/cuda/delta.cuh"
 #include "kernels/cuda/encode.cuh"
@@ -14,6 +15,8 @@
 #include "kernels/cuda/mma.cuh"
 #include "kernels/cuda/paged.cuh"
 #include "kernels/cuda/read.cuh"
+#include "kernels/cuda/rwkv.cuh"
+#include "kernels/cuda/xlstm.cuh"
 #include "kernels/launch_plan.h"
 
 #include <string>
@@ -217,8 +220,10 @@ inline void run(const Mamba1View& view, const LaunchSite& site) {
 inline void run(const ConvView& view, const LaunchSite& site) {
     const LaunchPlan plan = plan_step(view, site.facts);
     accepted(plan, "convolution step");
-    launch(view.element == Element::f16 ? conv_steps<F16> : conv_steps<Bf16>, plan.grid,
-           kBlockThreads, plan.shared_bytes, site.stream, view);
+    auto* const kernel = view.element == Element::f16    ? conv_steps<F16>
+                         : view.element == Element::bf16 ? conv_steps<Bf16>
+                                                         : conv_steps<float>;
+    launch(kernel, plan.grid, kBlockThreads, plan.shared_bytes, site.stream, view);
 }
 
 inline void run(const Mamba2View& view, const LaunchSite& site) {
@@ -239,6 +244,33 @@ inline void run(const DeltaView& view, const LaunchSite& site) {
                                             : delta_steps<32, 12>;
     launch(kernel, plan.grid, static_cast<int>(plan.warps * kWarpLanes), plan.shared_bytes,
            site.stream, view);
+}
+
+inline void run(const RglruView& view, const LaunchSite& site) {
+    const LaunchPlan plan = plan_step(view, site.facts);
+    accepted(plan, "rglru step");
+    launch(rglru_steps, plan.grid, kBlockThreads, plan.shared_bytes, site.stream, view);
+}
+
+inline void run(const Rwkv4View& view, const LaunchSite& site) {
+    const LaunchPlan plan = plan_step(view, site.facts);
+    accepted(plan, "rwkv4 step");
+    launch(rwkv4_steps, plan.grid, kBlockThreads, plan.shared_bytes, site.stream, view);
+}
+
+inline void run(const RwkvView& view, const LaunchSite& site) {
+    const LaunchPlan plan = plan_step(view, site.facts);
+    accepted(plan, "rwkv step");
+    launch(rwkv_steps<32, 4>, plan.grid, kBlockThreads, plan.shared_bytes, site.stream, view);
+}
+
+inline void run(const XlstmView& view, const LaunchSite& site) {
+    const LaunchPlan plan = plan_step(view, site.facts);
+    accepted(plan, "xlstm step");
+    launch(xlstm_steps<32, 8>, plan.grid, static_cast<int>(plan.warps * kWarpLanes),
+           plan.shared_bytes, site.stream, view);
+    launch(xlstm_divide, plan.merge_grid, kBlockThreads, plan.merge_shared_bytes, site.stream,
+           view);
 }
 
 } // namespace KVCALIPER_SIMT_BUILD

@@ -162,12 +162,12 @@ TEST_F(Reports, WhatWasNotMeasuredIsSaid) {
     study.records().add(test::made_up_record(*study.row(s("gpt2-xl"))->model, study.settings()));
     QString words = page_on(study).words;
     EXPECT_SAYS(words, "☐ What was measured GPT-2 XL. Not measured: Llama 3 8B");
-    EXPECT_SAYS(words, "☑ Measured ✓ Equal to the byte");
+    EXPECT_SAYS(words, "☑ Measured ✓ Measured at 8,192 tokens with exactly this model");
     EXPECT_SAYS(words, "☐ Measured not measured: every figure of this model is computed");
     study.setKFormat(s("f32"));
     words = page_on(study).words;
     EXPECT_FALSE(words.contains(s("☑ Measured"))); // nobody ran that
-    EXPECT_FALSE(words.contains(s("Equal to the byte")));
+    EXPECT_FALSE(words.contains(s("with exactly this model")));
 }
 
 TEST_F(Reports, AModelWithoutAnAnswerSaysWhy) {

@@ -44,8 +44,23 @@ kvcaliper_test(state_offsets_test state_offsets_test.cpp ${state_support}
 kvcaliper_test(state_orders_test state_orders_test.cpp ${state_support}
   LIBRARIES kvcaliper_emulated kvcaliper_launch_plan GTest::gtest_main)
 
+# The same of RG-LRU, RWKV and xLSTM.
+set(recurrent_support ${state_support} recurrent_steps.cpp)
+kvcaliper_test(recurrent_kernels_test
+  recurrent_kernels_test.cpp simt_emulated_under_test.cpp ${recurrent_support}
+  LIBRARIES kvcaliper_emulated GTest::gtest_main)
+kvcaliper_test(cpu_recurrent_kernels_test recurrent_kernels_test.cpp ${recurrent_support}
+  LIBRARIES kvcaliper::kernels kvcaliper::core GTest::gtest_main)
+target_compile_definitions(cpu_recurrent_kernels_test PRIVATE
+  KVCALIPER_TEST_CPU SimtRecurrentKernels=CpuRecurrentKernels)
+kvcaliper_test(recurrent_orders_test recurrent_orders_test.cpp ${recurrent_support}
+  LIBRARIES kvcaliper_emulated kvcaliper_launch_plan GTest::gtest_main)
+kvcaliper_test(recurrent_golden_test recurrent_golden_test.cpp ${recurrent_support}
+  LIBRARIES kvcaliper_emulated kvcaliper::kernels kvcaliper::core GTest::gtest_main)
+
 # Every backend over one list of shapes.
-kvcaliper_test(shape_sweep_test shape_sweep_test.cpp shapes.cpp format_rows.cpp ${state_support}
+kvcaliper_test(shape_sweep_test
+  shape_sweep_test.cpp shapes.cpp format_rows.cpp ${recurrent_support}
   LIBRARIES kvcaliper::kernels kvcaliper_cuda kvcaliper_emulated kvcaliper::core GTest::gtest_main)
 target_compile_definitions(shape_sweep_test PRIVATE KVCALIPER_HAVE_EMULATED)
 
@@ -61,6 +76,11 @@ kvcaliper_test(cuda_state_kernels_test
   state_kernels_test.cpp simt_cuda_under_test.cpp ${state_support}
   LIBRARIES kvcaliper_cuda GTest::gtest_main)
 target_compile_definitions(cuda_state_kernels_test PRIVATE SimtStateKernels=CudaStateKernels)
+kvcaliper_test(cuda_recurrent_kernels_test
+  recurrent_kernels_test.cpp simt_cuda_under_test.cpp ${recurrent_support}
+  LIBRARIES kvcaliper_cuda GTest::gtest_main)
+target_compile_definitions(cuda_recurrent_kernels_test PRIVATE
+  SimtRecurrentKernels=CudaRecurrentKernels)
 kvcaliper_test(cuda_backend_test cuda_backend_test.cpp
   LIBRARIES kvcaliper_cuda kvcaliper_emulated GTest::gtest_main)
 

@@ -51,6 +51,13 @@ TEST_P(AllocationFailure, OfEveryBufferOfStates) {
     EXPECT_GE(fail_each(request), 2 * (2 + 2 + 2 + 1 + 4));
 }
 
+TEST_P(AllocationFailure, OfEveryBufferOfRecurrentStates) {
+    const VerifyRequest request = request_for({rglru_layer(), rwkv4_layer(), rwkv_layer(6),
+                                               rwkv_layer(7), xlstm_layer(), kv_conv_layer(1)},
+                                              {12, 30});
+    EXPECT_GE(fail_each(request), 2 * (2 + 2 + 2 + 2 + 1 + 1));
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, AllocationFailure, testing::ValuesIn(backends),
                          [](const auto& param_info) { return std::string(param_info.param.name); });
 

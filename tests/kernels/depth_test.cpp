@@ -50,11 +50,12 @@ TEST_P(VerifyTest, LayoutHoldsThePredictionAgainstTheGeometry) {
     EXPECT_EQ(refuted_samples, 2 * 4); // the values and the total, at each of four contexts
 }
 
-TEST_P(VerifyTest, LayoutCountsKindsThatNoKernelRuns) {
+TEST_P(VerifyTest, LayoutCountsWhatNoKernelRuns) {
+    // A version of RWKV that there is not.
     const VerifyResult result =
-        verify_with(at_depth(Depth::layout, {one_part(LayerKind::rglru, RglruDims{512, 4})}));
+        verify_with(at_depth(Depth::layout, {one_part(LayerKind::rwkv, RwkvDims{512, 0, 64, 0})}));
     EXPECT_EQ(to_string(result.verdict), "equal");
-    EXPECT_EQ(result.samples.back().requested, 512 * 3 * 2 + 512 * 4); // bf16 history, f32 state
+    EXPECT_EQ(result.samples.back().requested, 2 * 512 * 2 + 512 * 64 * 4); // bf16 shift, f32 state
 }
 
 TEST_P(VerifyTest, DeviceAlsoAsksTheSystem) {

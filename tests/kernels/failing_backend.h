@@ -64,6 +64,10 @@ class FailingBackend final : public Backend {
     void step(const ConvView& view) override { real_.step(view); }
     void step(const Mamba2View& view) override { real_.step(view); }
     void step(const DeltaView& view) override { real_.step(view); }
+    void step(const RglruView& view) override { real_.step(view); }
+    void step(const Rwkv4View& view) override { real_.step(view); }
+    void step(const RwkvView& view) override { real_.step(view); }
+    void step(const XlstmView& view) override { real_.step(view); }
     void synchronize() override { real_.synchronize(); }
     double read_bandwidth() override { return real_.read_bandwidth(); }
     double attention_bound(const AttentionView& view) const override {

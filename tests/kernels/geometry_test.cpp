@@ -45,6 +45,15 @@ TEST(Geometry, PlanesFollowFromTheDimensions) {
     EXPECT_THAT(planes(DeltaDims{8, 8, 128, 128, 1}, 7),
                 ElementsAre("recurrent_state 1024x1x128 4"));
     EXPECT_THAT(planes(ConvDims{2048, 2, 0}, 7), ElementsAre("conv_state 2048x1x2 2"));
+    EXPECT_THAT(planes(ConvDims{2048, 2, 1}, 7), ElementsAre("conv_state 2048x1x2 4"));
+    EXPECT_THAT(planes(RglruDims{2560, 4}, 7),
+                ElementsAre("conv_state 2560x1x3 2", "recurrent_state 1x1x2560 4"));
+    EXPECT_THAT(planes(RwkvDims{4096, 2048, 0, 0}, 7),
+                ElementsAre("shift 2x1x4096 2", "recurrent_state 3x1x2048 4"));
+    EXPECT_THAT(planes(RwkvDims{2560, 0, 64, 7}, 7),
+                ElementsAre("shift 2x1x2560 2", "recurrent_state 2560x1x64 4"));
+    // C of 256 by 512, n of 256 and m.
+    EXPECT_THAT(planes(XlstmDims{8, 256, 512}, 7), ElementsAre("recurrent_state 8x1x131329 4"));
 }
 
 TEST(Geometry, ExtentsAreExactAndNeverWrap) {
@@ -61,8 +70,10 @@ TEST(Geometry, DoesNotKnowThePrediction) {
     for (const char* file :
          {"kernels/geometry.h", "kernels/geometry.cpp", "kernels/reference.h",
           "kernels/reference.cpp", "kernels/reference_mamba1.cpp", "kernels/reference_state.h",
-          "kernels/reference_state.cpp", "kernels/reference_formats.cpp", "kernels/formats.h",
-          "kernels/generator.h", "kernels/generator.cpp", "core/layer_plan.h"}) {
+          "kernels/reference_state.cpp", "kernels/reference_recurrent.h",
+          "kernels/reference_recurrent.cpp", "kernels/reference_formats.cpp",
+          "kernels/views_recurrent.h", "kernels/formats.h", "kernels/generator.h",
+          "kernels/generator.cpp", "core/layer_plan.h"}) {
         std::ifstream in(std::string(KVCALIPER_SOURCE_DIR "/") + file);
         std::stringstream text;
         text << in.rdbuf();

@@ -123,6 +123,31 @@ TEST(LaunchPlan, MambaReadsAndWritesItsState) {
     EXPECT_EQ(plan.grid, 128);
 }
 
+TEST(LaunchPlan, CountsWhatTheStatesOfPublishedModelsTake) {
+    // State bytes per layer of the rule catalogue, less what a convolution or a shift keeps.
+    RwkvView rwkv7{}; // 2.9B: 665,600 with two shift vectors of 2,560 in bf16
+    rwkv7.sequences = rwkv7.count = 1;
+    rwkv7.heads = 40;
+    rwkv7.width = 64;
+    EXPECT_EQ(plan_step(rwkv7, kH200).cache_bytes_read, 665'600 - 2 * 2560 * 2);
+    EXPECT_EQ(plan_step(rwkv7, kH200).grid, 40 * 2); // two tiles of 32 columns a head
+    Rwkv4View rwkv4{}; // 7B: 65,536 with two shift vectors of 4,096 in bf16
+    rwkv4.sequences = rwkv4.count = 1;
+    rwkv4.width = 4096;
+    EXPECT_EQ(plan_step(rwkv4, kH200).cache_bytes_read, 65'536 - 2 * 4096 * 2);
+    RglruView rglru{}; // RecurrentGemma 2B: 25,600 with three columns of 2,560 in bf16
+    rglru.sequences = rglru.count = 1;
+    rglru.width = 2560;
+    EXPECT_EQ(plan_step(rglru, kH200).cache_bytes_read, 25'600 - 3 * 2560 * 2);
+    XlstmView xlstm{}; // 7B: 4,202,528; m of each of 8 heads is read by each of 17 blocks
+    xlstm.sequences = xlstm.count = 1;
+    xlstm.heads = 8;
+    xlstm.key_width = 256;
+    xlstm.value_width = 512;
+    EXPECT_EQ(plan_step(xlstm, kH200).grid, 8 * 17);
+    EXPECT_EQ(plan_step(xlstm, kH200).cache_bytes_read, 4'202'528 + 8 * 16 * 4);
+}
+
 TEST(LaunchPlan, AppendDropsWhatTheRingCannotHold) {
     const AppendView view{nullptr, nullptr, 2, 8, 128, 1024, 0, 5000, Element::bf16};
     const LaunchPlan plan = plan_append(view, kH200);

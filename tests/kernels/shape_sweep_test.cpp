@@ -254,6 +254,39 @@ TEST_P(ShapeSweep, MatrixState) {
     }
 }
 
+TEST_P(ShapeSweep, ChannelStates) {
+    std::uint64_t seed = 8000;
+    for (const RglruView& shape : rglru_shapes()) {
+        SCOPED_TRACE(text_of(shape));
+        expect_step_agrees(backend(), shape, rglru_data(shape, seed += 20), shape.width,
+                           shape.width);
+    }
+    for (const Rwkv4View& shape : rwkv4_shapes()) {
+        SCOPED_TRACE(text_of(shape));
+        expect_step_agrees(backend(), shape, rwkv4_data(shape, seed += 20), shape.width,
+                           shape.width);
+    }
+}
+
+TEST_P(ShapeSweep, Rwkv) {
+    std::uint64_t seed = 9000;
+    for (const RwkvShape& shape : rwkv_shapes()) {
+        SCOPED_TRACE(text_of(shape));
+        const RwkvView& view = shape.view;
+        expect_step_agrees(backend(), view, rwkv_data(view, seed += 1000, shape.bonus), view.width,
+                           view.width * view.width);
+    }
+}
+
+TEST_P(ShapeSweep, Xlstm) {
+    std::uint64_t seed = 30000;
+    for (const XlstmView& shape : xlstm_shapes()) {
+        SCOPED_TRACE(text_of(shape));
+        expect_step_agrees(backend(), shape, xlstm_data(shape, seed += 1000), shape.value_width + 1,
+                           xlstm_state(shape.key_width, shape.value_width));
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, ShapeSweep, testing::ValuesIn(all_backends()),
                          [](const auto& param_info) {
                              std::string name = name_of_backend(*param_info.param);
@@ -282,6 +315,10 @@ TEST(Shapes, AreAtLeast300AndNoneComesTwice) {
     count(conv_shapes(), 15, names);
     count(mamba2_shapes(), 20, names);
     count(delta_shapes(), 25, names);
+    count(rglru_shapes(), 5, names);
+    count(rwkv4_shapes(), 5, names);
+    count(rwkv_shapes(), 10, names);
+    count(xlstm_shapes(), 8, names);
     EXPECT_GE(names.size(), 300u);
     RecordProperty("shapes", static_cast<int>(names.size()));
 }

@@ -178,6 +178,7 @@ std::vector<ConvView> conv_shapes() {
     for (const std::int64_t conv_kernel : {1, 2, 3, 4, 8}) {
         shapes.push_back(conv_view(2, 130, conv_kernel, 7));
         shapes.push_back(conv_view(1, 33, conv_kernel, 1, false, Element::bf16));
+        shapes.push_back(conv_view(2, 70, conv_kernel, 3, false, Element::f32));
     }
     for (const std::int64_t channels : {1, 15, 16, 64, 300}) {
         shapes.push_back(conv_view(1, channels, 3, 4, true, Element::bf16));
@@ -215,6 +216,46 @@ std::vector<DeltaShape> delta_shapes() {
         }
     }
     shapes.push_back({delta_view(2, 3, 3, 64, 64, 64), true});
+    return shapes;
+}
+
+std::vector<RglruView> rglru_shapes() {
+    std::vector<RglruView> shapes;
+    for (const std::int64_t width : {3, 15, 33, 128, 300}) {
+        shapes.push_back(rglru_view(2, width, 3));
+    }
+    shapes.push_back(rglru_view(1, 130, 64));
+    return shapes;
+}
+
+std::vector<Rwkv4View> rwkv4_shapes() {
+    std::vector<Rwkv4View> shapes;
+    for (const std::int64_t width : {3, 15, 33, 128, 300}) {
+        shapes.push_back(rwkv4_view(2, width, 3));
+    }
+    shapes.push_back(rwkv4_view(1, 130, 64));
+    return shapes;
+}
+
+std::vector<RwkvShape> rwkv_shapes() {
+    std::vector<RwkvShape> shapes;
+    for (const bool bonus : {true, false}) {
+        for (const std::int64_t width : {3, 24, 33, 64, 65, 128}) {
+            shapes.push_back({rwkv_view(1, 2, width, 3), bonus});
+        }
+        shapes.push_back({rwkv_view(2, 3, 64, 64), bonus});
+    }
+    return shapes;
+}
+
+std::vector<XlstmView> xlstm_shapes() {
+    constexpr std::int64_t sizes[][2] = {{16, 24},  {64, 128}, {65, 31},  {128, 32},
+                                         {129, 33}, {256, 63}, {200, 64}, {255, 40}};
+    std::vector<XlstmView> shapes;
+    for (const auto& [key_width, value_width] : sizes) {
+        shapes.push_back(xlstm_view(1, 2, key_width, value_width, 3));
+    }
+    shapes.push_back(xlstm_view(2, 3, 64, 64, 64));
     return shapes;
 }
 
@@ -263,6 +304,24 @@ std::string text_of(const DeltaShape& shape) {
     return "delta" + numbers({view.sequences, view.key_heads, view.value_heads, view.key_width,
                               view.value_width, view.count, view.gate_width, view.log_gate,
                               view.normalise, shape.delta_rule});
+}
+
+std::string text_of(const RglruView& shape) {
+    return "rglru" + numbers({shape.sequences, shape.width, shape.count});
+}
+
+std::string text_of(const Rwkv4View& shape) {
+    return "rwkv4" + numbers({shape.sequences, shape.width, shape.count});
+}
+
+std::string text_of(const RwkvShape& shape) {
+    const RwkvView& view = shape.view;
+    return "rwkv" + numbers({view.sequences, view.heads, view.width, view.count, shape.bonus});
+}
+
+std::string text_of(const XlstmView& shape) {
+    return "xlstm" +
+           numbers({shape.sequences, shape.heads, shape.key_width, shape.value_width, shape.count});
 }
 
 } // namespace kvcaliper::kernels::test

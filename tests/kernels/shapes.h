@@ -2,7 +2,7 @@
 // The shapes that every backend must compute right, as data: one list per family of kernels.
 #pragma once
 
-#include "state_steps.h"
+#include "recurrent_steps.h"
 
 #include <string>
 #include <vector>
@@ -29,6 +29,12 @@ struct DeltaShape {
     bool delta_rule;
 };
 
+/// A step of RWKV 5 to 7, with a bonus or with a and b.
+struct RwkvShape {
+    RwkvView view;
+    bool bonus;
+};
+
 std::vector<AttentionShape> attention_shapes();
 std::vector<LatentShape> latent_shapes();
 std::vector<AppendView> append_shapes();
@@ -36,6 +42,10 @@ std::vector<Mamba1View> mamba1_shapes();
 std::vector<ConvView> conv_shapes();
 std::vector<Mamba2View> mamba2_shapes();
 std::vector<DeltaShape> delta_shapes();
+std::vector<RglruView> rglru_shapes();
+std::vector<Rwkv4View> rwkv4_shapes();
+std::vector<RwkvShape> rwkv_shapes();
+std::vector<XlstmView> xlstm_shapes();
 
 // Every number of a shape, so that two of the same name are the same shape.
 std::string text_of(const AttentionShape& shape);
@@ -45,5 +55,9 @@ std::string text_of(const Mamba1View& shape);
 std::string text_of(const ConvView& shape);
 std::string text_of(const Mamba2View& shape);
 std::string text_of(const DeltaShape& shape);
+std::string text_of(const RglruView& shape);
+std::string text_of(const Rwkv4View& shape);
+std::string text_of(const RwkvShape& shape);
+std::string text_of(const XlstmView& shape);
 
 } // namespace kvcaliper::kernels::test

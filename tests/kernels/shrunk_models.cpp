@@ -129,11 +129,6 @@ const std::set<std::string>& known_refusals() {
     static const std::set<std::string> reasons{
         "no kernel for compressed_attention layers yet",
         "no kernel for index keys yet",
-        "no kernel for kv_conv layers yet",
-        "no kernel for rglru layers yet",
-        "no kernel for rwkv layers yet",
-        "no kernel for rwkv4 layers yet",
-        "no kernel for xlstm layers yet",
     };
     return reasons;
 }

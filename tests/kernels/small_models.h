@@ -46,6 +46,21 @@ inline LayerPlan delta_layer(LayerKind kind) {
 inline LayerPlan short_conv_layer() {
     return one_part(LayerKind::short_conv, ConvDims{80, 2, 0});
 }
+inline LayerPlan rglru_layer() {
+    return one_part(LayerKind::rglru, RglruDims{80, 4});
+}
+inline LayerPlan rwkv4_layer() {
+    return one_part(LayerKind::rwkv4, RwkvDims{48, 72, 0, 0});
+}
+inline LayerPlan rwkv_layer(std::int64_t version) {
+    return one_part(LayerKind::rwkv, RwkvDims{48, 0, 24, version});
+}
+inline LayerPlan xlstm_layer() {
+    return one_part(LayerKind::xlstm, XlstmDims{3, 16, 40});
+}
+inline LayerPlan kv_conv_layer(std::int64_t in_state_format = 0) {
+    return one_part(LayerKind::kv_conv, ConvDims{72, 3, in_state_format});
+}
 /// Several things kept in one layer.
 inline LayerPlan joined(std::vector<LayerPlan> layers) {
     LayerPlan all = std::move(layers.front());

@@ -19,26 +19,6 @@ Values floats(std::int64_t count, std::uint64_t seed, double spread = 1.0) {
     return normal_values(count, seed, Element::f32, spread);
 }
 
-/// Rows of `width` values, `stride` apart, with NaN between them.
-Values rows_apart(std::int64_t rows, std::int64_t width, std::int64_t stride, std::uint64_t seed) {
-    Values values = floats(rows * stride, seed);
-    for (std::int64_t i = 0; i < rows * stride; ++i) {
-        if (i % stride >= width) {
-            values[at(i)] = std::numeric_limits<double>::quiet_NaN();
-        }
-    }
-    return values;
-}
-
-/// Between low and high.
-Values between(Values values, double low, double high) {
-    for (double& value : values) {
-        const double part = 1.0 / (1.0 + std::exp(-value));
-        value = static_cast<double>(static_cast<float>(low + (high - low) * part));
-    }
-    return values;
-}
-
 double silu(double x) {
     return x / (1.0 + std::exp(-x));
 }
@@ -64,6 +44,24 @@ Values taken(const double* row, std::int64_t width, bool normalise) {
 }
 
 } // namespace
+
+Values rows_apart(std::int64_t rows, std::int64_t width, std::int64_t stride, std::uint64_t seed) {
+    Values values = floats(rows * stride, seed);
+    for (std::int64_t i = 0; i < rows * stride; ++i) {
+        if (i % stride >= width) {
+            values[at(i)] = std::numeric_limits<double>::quiet_NaN();
+        }
+    }
+    return values;
+}
+
+Values between(Values values, double low, double high) {
+    for (double& value : values) {
+        const double part = 1.0 / (1.0 + std::exp(-value));
+        value = static_cast<double>(static_cast<float>(low + (high - low) * part));
+    }
+    return values;
+}
 
 ConvView conv_view(std::int64_t sequences, std::int64_t channels, std::int64_t conv_kernel,
                    std::int64_t count, bool silu, Element element) {

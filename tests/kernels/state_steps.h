@@ -19,6 +19,11 @@ struct DeltaData {
     Values q, k, v, gate, beta, state;
 };
 
+/// Rows of `width` normal values, `stride` apart, with NaN between them.
+Values rows_apart(std::int64_t rows, std::int64_t width, std::int64_t stride, std::uint64_t seed);
+/// The values squeezed in between low and high, as f32 holds them.
+Values between(Values values, double low, double high);
+
 ConvView conv_view(std::int64_t sequences, std::int64_t channels, std::int64_t conv_kernel,
                    std::int64_t count, bool silu = true, Element element = Element::f16);
 Mamba2View mamba2_view(std::int64_t sequences, std::int64_t heads, std::int64_t head_width,

@@ -217,8 +217,9 @@ TEST_P(VerifyTest, RefusesFormatsAndLayersWithoutKernels) {
     VerifyResult result = verify_with(request);
     EXPECT_EQ(to_string(result.verdict), "refused");
     EXPECT_THAT(result.reasons, Contains("no kernel for mxfp4 yet (keys)"));
-    request = request_for({one_part(LayerKind::rglru, RglruDims{512, 4})});
-    EXPECT_THAT(verify_with(request).reasons, ElementsAre("no kernel for rglru layers yet"));
+    request = request_for({one_part(LayerKind::rwkv, RwkvDims{64, 0, 32, 0})});
+    EXPECT_THAT(verify_with(request).reasons,
+                ElementsAre("no kernel for rwkv layers of version 0"));
 }
 
 TEST_P(VerifyTest, TheOrderOfEventsIsPlanThenSamplesAndEveryContextHasATotal) {
