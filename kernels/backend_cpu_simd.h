@@ -26,6 +26,8 @@ void mamba1(const Mamba1Task& task);
 void conv(const ConvTask& task);
 void mamba2(const Mamba2Task& task);
 void delta(const DeltaTask& task);
+void index(const IndexTask& task);
+void pool(const PoolTask& task);
 void encode(const EncodeTask& task);
 void decode(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out);
 

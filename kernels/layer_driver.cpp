@@ -20,7 +20,7 @@ void LayerDriver::poison_output() {
     backend_.fill(out_.data(), poison_byte, out_.bytes());
 }
 
-std::vector<float> LayerDriver::output(std::int64_t sequence) const {
+std::vector<float> LayerDriver::output(std::int64_t sequence) {
     const std::int64_t bytes = out_.bytes() / sequences();
     std::vector<float> values(static_cast<std::size_t>(bytes / 4));
     backend_.read(values.data(), out_.as<unsigned char>() + sequence * bytes, bytes);
@@ -82,6 +82,7 @@ std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyReq
     case LayerKind::short_conv:
         return make_short_conv_driver(backend, request, group, cancel);
     case LayerKind::compressed_attention:
+        return make_compressed_driver(backend, request, group, cancel);
     case LayerKind::rglru:
     case LayerKind::rwkv4:
     case LayerKind::rwkv:

@@ -26,15 +26,18 @@ Budget budget_for(const DeviceInfo& device) {
     return {1e8, 1e8}; // emulated: hundreds of times slower than the native CPU backend
 }
 
-/// True when every window is full from `context` tokens on, in the model's own range too: then
-/// core's growth and constant figures are what the line between two such contexts must show.
-bool beyond_windows(const CacheSpec& spec, std::int64_t context) {
+/// True when every window is full from `context` tokens on, in the model's own range too, and all
+/// groups end at both contexts: then core's growth and constant figures are what the line between
+/// them must show.
+bool on_the_line(const CacheSpec& spec, std::int64_t context, std::int64_t last) {
     for (const ComponentGroup& group : group_components(spec)) {
         const Units& units = group.component.units;
         const std::int64_t limit =
             spec.max_context ? std::min(context, spec.max_context->count()) : context;
         const bool bounded = units.kind == Units::Kind::window || units.kind == Units::Kind::chunk;
         if (bounded && units.n > limit)
+            return false;
+        if (units.kind == Units::Kind::groups && (context % units.n != 0 || last % units.n != 0))
             return false;
     }
     return true;
@@ -278,6 +281,11 @@ void Run::fit() {
         if (const auto* dims = std::get_if<AttentionDims>(&group.plan.dims))
             if (dims->window && *dims->window <= request_.contexts.back())
                 window = std::max(window, *dims->window);
+    for (const LayerGroup& group : layer_groups(request_.plan))
+        if (const auto* dims = std::get_if<CompressedDims>(&group.plan.dims))
+            for (const std::int64_t full : {dims->window, pooled_parts(*dims) * dims->group})
+                if (full <= request_.contexts.back())
+                    window = std::max(window, full);
     std::vector<const Sample*> totals;
     for (const Sample& sample : result_.samples)
         if (sample.component == "total" && sample.context >= window)
@@ -291,7 +299,8 @@ void Run::fit() {
     };
     line(measured_bytes(before), measured_bytes(last), result_.slope, result_.intercept);
     line(before.predicted, last.predicted, result_.predicted_slope, result_.predicted_intercept);
-    if (tokens > 0 && request_.page == 0 && beyond_windows(request_.spec, before.context)) {
+    if (tokens > 0 && request_.page == 0 &&
+        on_the_line(request_.spec, before.context, last.context)) {
         result_.predicted_slope = growth_bytes_per_token(request_.spec, request_.formats).value();
         result_.predicted_intercept = constant_bytes(request_.spec, request_.formats).value();
     }
