@@ -111,15 +111,15 @@ LaunchPlan plan_pool(const PoolView& view, const DeviceFacts& facts) {
     if (!plan.possible()) {
         return plan;
     }
-    // The first group has none before it.
-    const std::int64_t groups = view.parts * view.count - (view.parts == 2 && view.first == 0);
-    const std::int64_t tokens = groups * view.group;
-    const std::int64_t held = (view.count + view.parts - 1) * view.group;
-    plan.refusal =
-        first_refusal(std::array{Limit{"slots", view.slots, std::min(held, tokens), kAny}});
+    // The group before the first one takes part with its first half, if there is one.
+    const std::int64_t before = view.parts == 2 && view.first > 0 ? 1 : 0;
+    plan.refusal = first_refusal(
+        std::array{Limit{"slots", view.slots, (view.count + before) * view.group, kAny}});
     if (!plan.possible()) {
         return plan;
     }
+    const std::int64_t groups = view.parts == 1 ? view.count : 2 * view.count - 1 + before;
+    const std::int64_t tokens = groups * view.group;
     const std::int64_t entries = view.sequences * view.count * view.width;
     plan.grid = divide_up(entries, kBlockThreads);
     plan.cache_bytes_read = view.sequences * tokens * view.width * 2 * kFloat;
