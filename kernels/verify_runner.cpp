@@ -83,6 +83,7 @@ class Run {
     void emit_plan();
     void measure();
     void choose_attended_layers();
+    void note_compressors();
     void measure_baseline();
     std::vector<LayerGroup> baseline_groups() const;
     void run_context(ContextRun& context_run, std::int64_t context);
@@ -206,11 +207,27 @@ void Run::measure() {
                                 format_integer(request_.page) +
                                 " tokens; the slots of a last page that no token has reached count "
                                 "as predicted and stay NaN");
+    note_compressors();
     measure_baseline();
     if (request_.depth == Depth::use)
         measure_bandwidth();
     fit();
     conclude();
+}
+
+/// Rings that a layer cannot do without, although what is required leaves them out.
+void Run::note_compressors() {
+    std::int64_t bytes = 0;
+    for (const Sample& sample : result_.samples)
+        if (sample.context == request_.contexts.back() &&
+            (sample.component == to_string(Role::tail) ||
+             sample.component == to_string(Role::index_tail)))
+            bytes += sample.predicted;
+    if (bytes > 0)
+        result_.notes.push_back(
+            format_bytes_exact(Bytes(bytes)) +
+            " of the total are rings of what compressed entries are pooled from (tail, "
+            "index_tail): the layers need them, but an estimate's required bytes leave them out");
 }
 
 void Run::run_context(ContextRun& context_run, std::int64_t context) {
