@@ -41,11 +41,13 @@ std::vector<Plane> planes_of(const CompressedDims& d, std::int64_t tokens, const
         return planes;
     const std::int64_t entries = tokens / d.group, parts = pooled_parts(d);
     const std::int64_t kept = std::min(tokens, parts * d.group);
+    const bool waits = d.group > 1; // an entry of one token waits for none
     planes.push_back({"compressed", 1, entries, d.width, e.key, e.key_format});
     if (d.index_width > 0)
         planes.push_back({"index_key", 1, entries, d.index_width, e.index, e.index_format});
-    planes.push_back({"tail", 1, kept, 2 * parts * d.width, e.state});
-    if (d.index_width > 0)
+    if (waits)
+        planes.push_back({"tail", 1, kept, 2 * parts * d.width, e.state});
+    if (waits && d.index_width > 0)
         planes.push_back({"index_tail", 1, kept, 2 * parts * d.index_width, e.state});
     return planes;
 }

@@ -136,9 +136,9 @@ IoPlan io_of(const LatentDims& d, const PlaneElements& e, std::int64_t n) {
 
 IoPlan io_of(const CompressedDims& d, const PlaneElements& e, std::int64_t n) {
     IoPlan io;
-    const std::int64_t token =
-        checked_multiply(n, std::max(d.width, d.index_width) * element_bytes(e.key));
-    const std::int64_t row = checked_multiply(n, 2 * pooled_parts(d) * d.width * 4);
+    const std::int64_t widest = std::max(d.width, d.index_width);
+    const std::int64_t token = checked_multiply(n, widest * element_bytes(e.key));
+    const std::int64_t row = checked_multiply(n, 2 * pooled_parts(d) * widest * 4);
     io.append_tokens = chunk_tokens(std::max(token, row));
     if (d.group > 0) {
         // Whole groups, and the one before them.

@@ -70,8 +70,26 @@ std::vector<float> normal_numbers(std::int64_t count, std::uint64_t seed) {
     return values;
 }
 
+/// The other backends, and a GPU where there is one.
+std::vector<BackendCase> backends_and_gpu() {
+    std::vector<BackendCase> all(std::begin(backends), std::end(backends));
+    all.push_back({"cuda", []() -> std::unique_ptr<Backend> {
+                       try {
+                           return make_cuda_backend();
+                       } catch (const Error&) {
+                           return nullptr;
+                       }
+                   }});
+    return all;
+}
+
 class IndexKernels : public testing::TestWithParam<BackendCase> {
   protected:
+    void SetUp() override {
+        if (!backend_)
+            GTEST_SKIP() << "no GPU";
+    }
+
     std::unique_ptr<Backend> backend_ = GetParam().make();
 
     struct ScoreCase {
@@ -277,7 +295,7 @@ TEST_P(IndexKernels, WhatIsNotCoveredIsRefused) {
     EXPECT_THROW(backend_->pool({nullptr, nullptr, 1, 8, 16, 4, 3, 0, 1, Element::bf16}), Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, IndexKernels, testing::ValuesIn(backends),
+INSTANTIATE_TEST_SUITE_P(Backends, IndexKernels, testing::ValuesIn(backends_and_gpu()),
                          [](const auto& param_info) { return std::string(param_info.param.name); });
 
 } // namespace
