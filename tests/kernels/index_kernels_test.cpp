@@ -2,6 +2,7 @@
 // Index scores, the choice of the greatest, gathered rows and pooled entries of every backend,
 // against what views.h says, written out in double precision. Memory starts as NaN.
 #include "core/error.h"
+#include "kernels/backend_cpu.h"
 #include "kernels/half.h"
 #include "kernels/reference_formats.h"
 #include "tests/kernels/verify_case.h"
@@ -70,9 +71,17 @@ std::vector<float> normal_numbers(std::int64_t count, std::uint64_t seed) {
     return values;
 }
 
-/// The other backends, and a GPU where there is one.
-std::vector<BackendCase> backends_and_gpu() {
+/// Number `index` of the builds of the CPU backend's loops, as far as this processor has so many.
+template <std::size_t index> std::unique_ptr<Backend> make_cpu_build() {
+    const auto builds = usable_vector_kernels();
+    return make_cpu_backend(*builds[std::min(index, builds.size() - 1)]);
+}
+
+/// The other backends, narrower builds of the CPU's, and a GPU where there is one.
+std::vector<BackendCase> all_backends() {
     std::vector<BackendCase> all(std::begin(backends), std::end(backends));
+    all.push_back({"cpu_baseline", make_cpu_build<0>});
+    all.push_back({"cpu_second_build", make_cpu_build<1>});
     all.push_back({"cuda", []() -> std::unique_ptr<Backend> {
                        try {
                            return make_cuda_backend();
@@ -295,7 +304,7 @@ TEST_P(IndexKernels, WhatIsNotCoveredIsRefused) {
     EXPECT_THROW(backend_->pool({nullptr, nullptr, 1, 8, 16, 4, 3, 0, 1, Element::bf16}), Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, IndexKernels, testing::ValuesIn(backends_and_gpu()),
+INSTANTIATE_TEST_SUITE_P(Backends, IndexKernels, testing::ValuesIn(all_backends()),
                          [](const auto& param_info) { return std::string(param_info.param.name); });
 
 } // namespace
