@@ -31,8 +31,7 @@ inline void run(const GatherView& view, const LaunchSite& site) {
 inline void run(const PoolView& view, const LaunchSite& site) {
     const LaunchPlan plan = plan_pool(view, site.facts);
     accepted(plan, "pooling");
-    launch(view.element == Element::f16 ? pool_groups<F16> : pool_groups<Bf16>, plan.grid,
-           kBlockThreads, plan.shared_bytes, site.stream, view);
+    launch(pool_groups, plan.grid, kBlockThreads, plan.shared_bytes, site.stream, view);
 }
 
 } // namespace KVCALIPER_SIMT_BUILD

@@ -9,14 +9,6 @@
 namespace kvcaliper::kernels {
 inline namespace KVCALIPER_SIMT_BUILD {
 
-template <class T> SIMT_DEVICE T narrowed(float value) {
-    if constexpr (std::is_same_v<T, F16>) {
-        return to_f16(value);
-    } else {
-        return to_bf16(value);
-    }
-}
-
 /// One column of the rows that an entry is made of.
 struct PooledColumn {
     const float* rows; ///< of the sequence
@@ -48,7 +40,7 @@ SIMT_DEVICE float pooled(const PooledColumn& at) {
     return sum / total;
 }
 
-template <class T> __global__ void __launch_bounds__(kBlockThreads) pool_groups(PoolView view) {
+__global__ void __launch_bounds__(kBlockThreads) pool_groups(PoolView view) {
     const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * kBlockThreads + threadIdx.x;
     if (index >= view.sequences * view.count * view.width) {
         return;
@@ -65,7 +57,9 @@ template <class T> __global__ void __launch_bounds__(kBlockThreads) pool_groups(
                               begin,
                               own,
                               own + view.group};
-    store(static_cast<T*>(view.out) + index, narrowed<T>(pooled(column)));
+    const float value = pooled(column);
+    store(static_cast<std::uint16_t*>(view.out) + index,
+          view.element == Element::f16 ? to_f16(value).bits : to_bf16(value).bits);
 }
 
 } // namespace KVCALIPER_SIMT_BUILD
