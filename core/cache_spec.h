@@ -27,7 +27,9 @@ enum class Role {
     compressed,
     conv_state,
     recurrent_state,
-    shift, ///< the last token's input, for token shift (RWKV)
+    shift,      ///< the last token's input, for token shift (RWKV)
+    tail,       ///< values and gates of the tokens that the next compressed entry is pooled of
+    index_tail, ///< the same for its index key
 };
 std::string_view to_string(Role role);
 std::optional<Role> role_from(std::string_view name);
@@ -102,6 +104,10 @@ struct CacheSpec {
 /// Step 3 of reading a model: the components of every layer of a plan. `encoder_tokens` is how many
 /// rows cross-attention holds where the plan does not fix it.
 CacheSpec build_cache_spec(const ModelPlan& plan, Tokens encoder_tokens = Tokens(0));
+
+/// Adds what compressed attention keeps of unfinished groups. It is no part of what is required
+/// (a note of the plan gives its size), but nothing runs without it.
+void add_compressor_buffers(CacheSpec& spec, const ModelPlan& plan);
 
 /// Equal components of all layers, counted.
 struct ComponentGroup {

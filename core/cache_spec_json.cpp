@@ -13,7 +13,7 @@ namespace {
 template <typename Value, std::size_t n>
 using Names = std::array<std::pair<Value, std::string_view>, n>;
 
-constexpr Names<Role, 12> role_names = {{{Role::key, "key"},
+constexpr Names<Role, 14> role_names = {{{Role::key, "key"},
                                          {Role::value, "value"},
                                          {Role::key_value, "key_value"},
                                          {Role::latent, "latent"},
@@ -24,7 +24,9 @@ constexpr Names<Role, 12> role_names = {{{Role::key, "key"},
                                          {Role::compressed, "compressed"},
                                          {Role::conv_state, "conv_state"},
                                          {Role::recurrent_state, "recurrent_state"},
-                                         {Role::shift, "shift"}}};
+                                         {Role::shift, "shift"},
+                                         {Role::tail, "tail"},
+                                         {Role::index_tail, "index_tail"}}};
 constexpr Names<FormatClass, 5> class_names = {{{FormatClass::k, "k"},
                                                 {FormatClass::v, "v"},
                                                 {FormatClass::index, "index"},

@@ -96,7 +96,9 @@ std::optional<Ratio> window_tokens(const Measurement& run, const Segment& segmen
 Measurement measurement_from_result(const JsonValue& result) {
     Measurement run;
     for (const JsonValue& sample : result.array_at("samples")) {
-        if (sample.string_at("component") != "total") {
+        const auto role = role_from(sample.string_at("component"));
+        const bool ring = role == Role::tail || role == Role::index_tail; // no claim counts them
+        if (sample.string_at("component") != "total" && !ring) {
             run.components.push_back({sample.integer_at("context"), sample.string_at("kind"),
                                       sample.string_at("component"), sample.integer_at("layers"),
                                       sample.integer_at("used")});

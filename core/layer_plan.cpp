@@ -100,7 +100,9 @@ template <> struct Fields<AttentionDims> {
         {"value_width", &AttentionDims::value_width},
         {"index_width", &AttentionDims::index_width, 0},
         {"encoder_tokens", &AttentionDims::encoder_tokens, 0},
-        {"sinks", &AttentionDims::sinks, 0}};
+        {"sinks", &AttentionDims::sinks, 0},
+        {"index_heads", &AttentionDims::index_heads, 0},
+        {"index_top", &AttentionDims::index_top, 0}};
 };
 template <> struct Fields<LatentDims> {
     static constexpr Field<LatentDims> list[] = {{"heads", &LatentDims::heads},
@@ -108,7 +110,9 @@ template <> struct Fields<LatentDims> {
                                                  {"rope_width", &LatentDims::rope_width},
                                                  {"nope_width", &LatentDims::nope_width, 0},
                                                  {"value_width", &LatentDims::value_width},
-                                                 {"index_width", &LatentDims::index_width, 0}};
+                                                 {"index_width", &LatentDims::index_width, 0},
+                                                 {"index_heads", &LatentDims::index_heads, 0},
+                                                 {"index_top", &LatentDims::index_top, 0}};
 };
 template <> struct Fields<CompressedDims> {
     static constexpr Field<CompressedDims> list[] = {
@@ -116,7 +120,9 @@ template <> struct Fields<CompressedDims> {
         {"width", &CompressedDims::width},
         {"window", &CompressedDims::window, 0},
         {"group", &CompressedDims::group, 0},
-        {"index_width", &CompressedDims::index_width, 0}};
+        {"index_width", &CompressedDims::index_width, 0},
+        {"index_heads", &CompressedDims::index_heads, 0},
+        {"index_top", &CompressedDims::index_top, 0}};
 };
 template <> struct Fields<Mamba1Dims> {
     static constexpr Field<Mamba1Dims> list[] = {{"inner", &Mamba1Dims::inner},

@@ -73,7 +73,9 @@ struct AttentionDims {
     std::optional<std::int64_t> window; ///< of sliding_attention; the chunk of chunked_attention
     std::int64_t index_width = 0;       ///< 0 where no index key is kept
     std::int64_t encoder_tokens = 0;    ///< of cross_attention: how many K and V rows there are
-    std::int64_t sinks = 0; ///< 1 where a learned logit per head joins the softmax; a weight
+    std::int64_t sinks = 0;       ///< 1 where a learned logit per head joins the softmax; a weight
+    std::int64_t index_heads = 0; ///< queries that score index keys; 0 where nothing says
+    std::int64_t index_top = 0;   ///< tokens that are attended; 0 where nothing says
 };
 
 /// Latent [tokens][rank] and rotary key [tokens][rope_width], once for all heads.
@@ -84,6 +86,8 @@ struct LatentDims {
     std::int64_t nope_width = 0;  ///< qk_nope_head_dim
     std::int64_t value_width = 0; ///< v_head_dim
     std::int64_t index_width = 0; ///< index_head_dim; 0 where this layer has no indexer of its own
+    std::int64_t index_heads = 0; ///< index_n_heads; 0 where nothing says
+    std::int64_t index_top = 0;   ///< index_topk; 0 where nothing says
 };
 
 /// K = V vectors [min(T, window)][width] and, with a group, [floor(T / group)][width].
@@ -93,6 +97,8 @@ struct CompressedDims {
     std::int64_t window = 0;      ///< 0 where only compressed entries are kept
     std::int64_t group = 0;       ///< tokens per compressed entry; 0 where there are none
     std::int64_t index_width = 0; ///< index key of each compressed entry; 0 where there is none
+    std::int64_t index_heads = 0; ///< index_n_heads; 0 where nothing says
+    std::int64_t index_top = 0;   ///< index_topk, in entries; 0 where nothing says
 };
 
 /// Convolution history [inner][conv_kernel - 1], state [inner][state_size].

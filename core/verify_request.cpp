@@ -26,6 +26,10 @@ std::vector<std::int64_t> verify_contexts(const Model& model, Tokens context) {
                     add(*dims->window + 2); // steps on both sides of the boundary
                 }
             }
+            if (const auto* dims = std::get_if<CompressedDims>(&part.dims)) {
+                add(dims->window);
+                add(dims->group + 1); // the first entry is pooled in the step before the last
+            }
         }
     }
     return {contexts.begin(), contexts.end()};
@@ -63,7 +67,9 @@ JsonValue verify_request(const Model& model, const Settings& settings, const Ver
     JsonValue json;
     json.set("schema", 1);
     json.set("config", to_json(model.plan));
-    json.set("spec", to_json(model.spec));
+    CacheSpec spec = model.spec;
+    add_compressor_buffers(spec, model.plan);
+    json.set("spec", to_json(spec));
     json.set("contexts", std::move(with_cartridge));
     json.set("sequences", settings.sequences);
     json.set("formats", to_json(formats));

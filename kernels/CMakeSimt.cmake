@@ -5,7 +5,8 @@
 #   kvcaliper_emulated     the same kernels on the emulator, for tests only
 # Sets KVCALIPER_HAVE_CUDA here and in the parent scope.
 
-add_library(kvcaliper_launch_plan STATIC attention_core.cpp launch_plan.cpp launch_plan_recurrent.cpp
+add_library(kvcaliper_launch_plan STATIC attention_core.cpp launch_plan.cpp launch_plan_index.cpp
+  launch_plan_recurrent.cpp
   launch_plan_state.cpp)
 target_include_directories(kvcaliper_launch_plan PRIVATE ${PROJECT_SOURCE_DIR})
 kvcaliper_target_settings(kvcaliper_launch_plan)

@@ -29,7 +29,7 @@ class AttentionDriver final : public TokenDriver {
     void allocate(CountingAllocator& allocator) override {
         TokenDriver::allocate(allocator);
         if (dims_.sinks > 0)
-            sinks_ = sent(allocator, sink_logits());
+            sinks_ = sent(allocator, sink_logits(dims_.heads));
     }
 
     /// The encoder's rows come at once; no token adds one.
@@ -43,15 +43,15 @@ class AttentionDriver final : public TokenDriver {
 
     void begin_step(std::int64_t position) override {
         send_query(query_, Purpose::query, dims_.heads * dims_.key_width, position);
+        if (indexer_)
+            indexer_->ask(position);
     }
 
     void run(const LayerMemory& memory, std::int64_t position) override {
-        AttentionView view = shape(memory.shapes[0].slots, valid_slots(position));
-        view.sinks = dims_.sinks > 0 ? sinks_.as<float>() : nullptr;
-        view.q = query_.data();
-        view.k = memory.planes[0];
-        view.v = memory.planes[1];
-        view.out = out_.as<float>();
+        if (indexer_)
+            return run_chosen(memory, valid_slots(position));
+        const AttentionView view = asked(shape(memory.shapes[0].slots, valid_slots(position)),
+                                         memory.planes[0], memory.planes[1]);
         void* workspace = workspace_.bytes() > 0 ? workspace_.data() : nullptr;
         if (paged())
             backend_.attend(pages_of(view, table_for(view.slots)), workspace);
@@ -75,16 +75,28 @@ class AttentionDriver final : public TokenDriver {
         for (const std::int64_t count : tokens)
             questions.push_back({count, query_values(sequence, Purpose::query,
                                                      dims_.heads * dims_.key_width, count - 1)});
-        return attend_reference(problem, questions);
+        if (!indexer_)
+            return attend_reference(problem, questions);
+        std::vector<std::vector<double>> answers;
+        for (const Question& question : questions)
+            answers.push_back(expected_choice(problem, question, sequence));
+        return answers;
     }
 
     std::int64_t reference_cost(std::int64_t tokens) const override {
         const std::int64_t seen = visible_tokens(group_.plan, tokens);
-        return 2 * dims_.heads * seen * (dims_.key_width + dims_.value_width);
+        const std::int64_t attended = indexer_ ? indexer_->chosen(seen) : seen;
+        return 2 * dims_.heads * attended * (dims_.key_width + dims_.value_width) +
+               (indexer_ ? indexer_->reference_cost(seen) : 0);
     }
 
   private:
     std::int64_t workspace_at(std::int64_t context, std::int64_t valid) const override {
+        if (indexer_) {
+            const std::int64_t chosen = indexer_->chosen(valid);
+            return indexed_bytes(context, valid, 2) +
+                   backend_.workspace_bytes(shape(chosen, chosen));
+        }
         const std::int64_t slots = layer_planes(group_.plan, context, elements_)[0].slots;
         const AttentionView view = shape(slots, valid_slots(valid - 1));
         return paged() ? backend_.workspace_bytes(pages_of(view, nullptr))
@@ -96,18 +108,33 @@ class AttentionDriver final : public TokenDriver {
     }
 
     Purpose purpose(std::size_t plane) const override {
-        return plane == 0 ? Purpose::key : Purpose::value;
+        constexpr Purpose purposes[] = {Purpose::key, Purpose::value, Purpose::index_key};
+        return purposes[plane];
+    }
+
+    /// Over the chosen rows, which are brought together first.
+    void run_chosen(const LayerMemory& memory, std::int64_t valid) {
+        Scratch scratch(workspace_.data());
+        const std::int64_t chosen = indexer_->chosen(valid);
+        const std::int32_t* table =
+            indexer_->choose(memory.planes[2], memory.shapes[2].slots, valid, scratch);
+        void* keys = gather_rows_of(backend_, memory.planes[0], memory.shapes[0], table, chosen,
+                                    sequences(), scratch);
+        void* values = gather_rows_of(backend_, memory.planes[1], memory.shapes[1], table, chosen,
+                                      sequences(), scratch);
+        backend_.attend(asked(shape(chosen, chosen), keys, values), scratch.take<void>(0));
+    }
+
+    AttentionView asked(AttentionView view, const void* keys, const void* values) const {
+        view.sinks = dims_.sinks > 0 ? sinks_.as<float>() : nullptr;
+        view.q = query_.data();
+        view.k = keys;
+        view.v = values;
+        view.out = out_.as<float>();
+        return view;
     }
 
     double scale() const { return 1 / std::sqrt(static_cast<double>(dims_.key_width)); }
-
-    /// Spread wider than scores are, so that some heads are all sink and some hardly see it.
-    std::vector<float> sink_logits() const {
-        std::vector<float> logits(static_cast<std::size_t>(dims_.heads));
-        normal_floats(token_key(stream(representative(), 0, Purpose::sink), 0), 0, dims_.heads, 4,
-                      logits.data());
-        return logits;
-    }
 
     AttentionProblem masked_problem() const {
         AttentionProblem problem{dims_.heads, dims_.kv_heads, dims_.key_width, dims_.value_width,
@@ -119,7 +146,7 @@ class AttentionDriver final : public TokenDriver {
         else
             problem.window = dims_.window;
         if (dims_.sinks > 0) {
-            const std::vector<float> logits = sink_logits();
+            const std::vector<float> logits = sink_logits(dims_.heads);
             problem.sinks.assign(logits.begin(), logits.end());
         }
         return problem;

@@ -53,6 +53,11 @@ class Backend {
     virtual void attend(const AttentionView& view, void* workspace) = 0;
     virtual void attend(const LatentView& view, void* workspace) = 0;
     virtual void attend(const PagedAttentionView& view, void* workspace) = 0;
+    // What an indexer and compressed entries need beside that.
+    virtual void score(const IndexScoreView& view) = 0;
+    virtual void select(const SelectView& view) = 0;
+    virtual void gather(const GatherView& view) = 0;
+    virtual void pool(const PoolView& view) = 0;
     virtual void step(const Mamba1View& view) = 0;
     virtual void step(const ConvView& view) = 0;
     virtual void step(const Mamba2View& view) = 0;

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "kernels/backend_cpu_append.h"
+#include "kernels/backend_cpu_index.h"
 #include "kernels/backend_cpu_state.h"
 #include "kernels/parallel.h"
 #include "kernels/system_memory.h"
@@ -85,8 +86,8 @@ Step step_of(const LatentView& v) {
     require(v.element != Element::f32, "no attention kernel for queries in f32");
     require_stored(v.format, v.rank);
     require_stored(rope_format(v.format), v.rope_width);
-    return {v.sequences, 1,       v.heads, v.rank,    v.rope_width, v.rank,
-            v.slots,     v.valid, v.scale, v.element, v.format,     v.format};
+    return {v.sequences, 1,       v.heads,   v.rank,   v.rope_width, v.rank, v.slots,
+            v.valid,     v.scale, v.element, v.format, v.format,     v.sinks};
 }
 
 Step step_of(const PagedAttentionView& v) {
@@ -269,6 +270,18 @@ class CpuBackend final : public Backend {
     void attend(const AttentionView& view, void* workspace) override;
     void attend(const LatentView& view, void* workspace) override;
     void attend(const PagedAttentionView& view, void* workspace) override;
+    void score(const IndexScoreView& view) override {
+        run_index_step(kernels_, view);
+    }
+    void select(const SelectView& view) override {
+        run_index_step(view);
+    }
+    void gather(const GatherView& view) override {
+        run_index_step(view);
+    }
+    void pool(const PoolView& view) override {
+        run_index_step(kernels_, view);
+    }
     void step(const Mamba1View& view) override {
         run_state_step(kernels_, view);
     }

@@ -30,6 +30,8 @@ void rglru(const RglruTask& task);
 void rwkv4(const Rwkv4Task& task);
 void rwkv(const RwkvTask& task);
 void xlstm(const XlstmTask& task);
+void index(const IndexTask& task);
+void pool(const PoolTask& task);
 void encode(const EncodeTask& task);
 void decode(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out);
 

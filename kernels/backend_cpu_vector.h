@@ -146,10 +146,27 @@ struct XlstmTask {
     float scale;
 };
 
+/// Slots first … last - 1 of one sequence against its index queries.
+struct IndexTask {
+    const float* q; ///< [heads][keys.width]
+    const float* weights;
+    StoredRows keys;
+    float* scores; ///< from slot 0 on
+    std::int64_t heads, first, last;
+};
+
+/// Columns first … last - 1 of entry `entry` of one sequence, see PoolView.
+struct PoolTask {
+    const float* rows;
+    float* out; ///< [width]
+    std::int64_t slots, width, group, parts, entry, first, last;
+};
+
 /// Largest sizes that the state kernels keep on their stack.
 inline constexpr std::int64_t max_state_size = 1024;
 inline constexpr std::int64_t max_key_width = 384;
 inline constexpr std::int64_t max_conv_kernel = 16;
+inline constexpr std::int64_t max_index_width = 128;
 
 struct VectorKernels {
     const char* name;
@@ -162,6 +179,8 @@ struct VectorKernels {
     void (*rwkv4)(const Rwkv4Task& task);
     void (*rwkv)(const RwkvTask& task);
     void (*xlstm)(const XlstmTask& task);
+    void (*index)(const IndexTask& task);
+    void (*pool)(const PoolTask& task);
     void (*encode)(const EncodeTask& task);
     /// Rows first … first + count - 1 as floats, each padded to scratch_padding.
     void (*decode)(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out);

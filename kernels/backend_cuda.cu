@@ -3,6 +3,7 @@
 // starts on machines without one and can say what is missing.
 #include "kernels/backend.h"
 #include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/launch_index.cuh"
 #include "kernels/cuda_driver.h"
 
 #include <algorithm>
@@ -175,6 +176,10 @@ class CudaBackend final : public Backend {
     void attend(const PagedAttentionView& view, void* workspace) override {
         run(view, workspace, site_);
     }
+    void score(const IndexScoreView& view) override { run(view, site_); }
+    void select(const SelectView& view) override { run(view, site_); }
+    void gather(const GatherView& view) override { run(view, site_); }
+    void pool(const PoolView& view) override { run(view, site_); }
     void step(const Mamba1View& view) override { run(view, site_); }
     void step(const ConvView& view) override { run(view, site_); }
     void step(const Mamba2View& view) override { run(view, site_); }

@@ -2,6 +2,7 @@
 #include "kernels/backend_emulated.h"
 
 #include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/launch_index.cuh"
 
 #include <algorithm>
 #include <chrono>
@@ -80,6 +81,10 @@ class EmulatedBackend final : public Backend {
     void attend(const PagedAttentionView& view, void* workspace) override {
         run(view, workspace, site());
     }
+    void score(const IndexScoreView& view) override { run(view, site()); }
+    void select(const SelectView& view) override { run(view, site()); }
+    void gather(const GatherView& view) override { run(view, site()); }
+    void pool(const PoolView& view) override { run(view, site()); }
     void step(const Mamba1View& view) override { run(view, site()); }
     void step(const ConvView& view) override { run(view, site()); }
     void step(const Mamba2View& view) override { run(view, site()); }

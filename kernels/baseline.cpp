@@ -96,7 +96,8 @@ class Baseline {
 
     double error() {
         const std::vector<std::int64_t> questions{tokens_};
-        return largest_relative_error(driver_->output(0), driver_->expected(0, questions).front(),
+        const std::vector<float> got = driver_->output(0); // first: it also keeps what was chosen
+        return largest_relative_error(got, driver_->expected(0, questions).front(),
                                       driver_->output_row());
     }
 

@@ -118,7 +118,9 @@ void ContextRun::count(ContextOutcome& outcome, const Buffer& buffer) {
     sample.requested += buffer.memory.bytes();
     const bool state = buffer.plan.role == to_string(Role::recurrent_state) ||
                        buffer.plan.role == to_string(Role::conv_state) ||
-                       buffer.plan.role == to_string(Role::shift);
+                       buffer.plan.role == to_string(Role::shift) ||
+                       buffer.plan.role == to_string(Role::tail) ||
+                       buffer.plan.role == to_string(Role::index_tail);
     (state ? outcome.memory.state : outcome.memory.cache) += buffer.memory.bytes();
     outcome.memory.workspace = allocator_.tag("workspace").live;
     outcome.memory.io = allocator_.tag("io").live;

@@ -29,6 +29,13 @@ enum class Purpose : std::uint32_t {
     delta_beta,
     sink,
     page,
+    index_key,
+    index_query,
+    index_weight,
+    key_value,
+    compressed,
+    tail,
+    index_tail,
 };
 
 struct StreamId {

@@ -12,8 +12,11 @@ namespace {
 std::vector<Plane> planes_of(const AttentionDims& d, std::int64_t tokens, const PlaneElements& e) {
     const std::int64_t whole = e.page > 0 ? (tokens + e.page - 1) / e.page * e.page : tokens;
     const std::int64_t slots = d.window ? std::min(tokens, *d.window) : whole;
-    return {{"key", d.kv_heads, slots, d.key_width, e.key, e.key_format},
-            {"value", d.kv_heads, slots, d.value_width, e.value, e.value_format}};
+    std::vector<Plane> planes{{"key", d.kv_heads, slots, d.key_width, e.key, e.key_format},
+                              {"value", d.kv_heads, slots, d.value_width, e.value, e.value_format}};
+    if (d.index_width > 0)
+        planes.push_back({"index_key", 1, slots, d.index_width, e.index, e.index_format});
+    return planes;
 }
 
 std::vector<Plane> cross_planes(const AttentionDims& d, const PlaneElements& e) {
@@ -22,8 +25,32 @@ std::vector<Plane> cross_planes(const AttentionDims& d, const PlaneElements& e) 
 }
 
 std::vector<Plane> planes_of(const LatentDims& d, std::int64_t tokens, const PlaneElements& e) {
-    return {{"latent", 1, tokens, d.rank, e.key, e.key_format},
-            {"rope_key", 1, tokens, d.rope_width, e.key, rope_format(e.key_format)}};
+    std::vector<Plane> planes{
+        {"latent", 1, tokens, d.rank, e.key, e.key_format},
+        {"rope_key", 1, tokens, d.rope_width, e.key, rope_format(e.key_format)}};
+    if (d.index_width > 0)
+        planes.push_back({"index_key", 1, tokens, d.index_width, e.index, e.index_format});
+    return planes;
+}
+
+/// A window of vectors; entries of whole groups; and rings of what the next entry is made of, a
+/// value and a gate for each part.
+std::vector<Plane> planes_of(const CompressedDims& d, std::int64_t tokens, const PlaneElements& e) {
+    std::vector<Plane> planes{
+        {"key_value", 1, std::min(tokens, d.window), d.width, e.key, e.key_format}};
+    if (d.group == 0)
+        return planes;
+    const std::int64_t entries = tokens / d.group, parts = pooled_parts(d);
+    const std::int64_t kept = std::min(tokens, parts * d.group);
+    const bool waits = d.group > 1; // an entry of one token waits for none
+    planes.push_back({"compressed", 1, entries, d.width, e.key, e.key_format});
+    if (d.index_width > 0)
+        planes.push_back({"index_key", 1, entries, d.index_width, e.index, e.index_format});
+    if (waits)
+        planes.push_back({"tail", 1, kept, 2 * parts * d.width, e.state});
+    if (waits && d.index_width > 0)
+        planes.push_back({"index_tail", 1, kept, 2 * parts * d.index_width, e.state});
+    return planes;
 }
 
 /// A convolution of one column remembers nothing, so it has no plane.
@@ -86,6 +113,26 @@ std::optional<Format> cache_format(std::string_view name) {
         if (name == name_of(format))
             return format;
     return std::nullopt;
+}
+
+std::optional<IndexShape> index_shape(const LayerPart& layer) {
+    const auto shape = [](const auto& dims, std::int64_t top) -> std::optional<IndexShape> {
+        if (dims.index_width == 0)
+            return std::nullopt;
+        return IndexShape{dims.index_heads > 0 ? dims.index_heads : 64, dims.index_width,
+                          dims.index_top > 0 ? dims.index_top : top};
+    };
+    if (const auto* attention = std::get_if<AttentionDims>(&layer.dims))
+        return shape(*attention, 2048);
+    if (const auto* latent = std::get_if<LatentDims>(&layer.dims))
+        return shape(*latent, 2048);
+    if (const auto* compressed = std::get_if<CompressedDims>(&layer.dims))
+        return shape(*compressed, 512);
+    return std::nullopt;
+}
+
+std::int64_t pooled_parts(const CompressedDims& dims) {
+    return dims.index_width > 0 ? 2 : 1;
 }
 
 std::int64_t visible_tokens(const LayerPart& layer, std::int64_t tokens) {

@@ -23,6 +23,8 @@ struct PlaneElements {
     Format key_format = format_of(key);
     Format value_format = format_of(value);
     std::int64_t page = 0; ///< tokens per page of caches that grow; 0: they lie in one piece
+    Element index = Element::bf16; ///< of index keys and their queries
+    Format index_format = format_of(index);
 };
 
 /// The cache format of that name, where kernels have it.
@@ -38,6 +40,18 @@ struct Plane {
     Element element = Element::bf16; ///< of what is written to it
     Format format = format_of(element);
 };
+
+/// Queries that score a plane of index keys, and how many rows of the others they choose.
+struct IndexShape {
+    std::int64_t heads = 0, width = 0, top = 0;
+};
+/// Of a part that keeps index keys. A config that does not say takes 64 heads and the 2,048 best
+/// tokens, or 512 entries where they are compressed (DeepSeek-V3.2 and V4-Flash).
+std::optional<IndexShape> index_shape(const LayerPart& layer);
+
+/// Values that a token of compressed attention has per column: one for the entry of its own group
+/// and, where entries have index keys, another for the next one.
+std::int64_t pooled_parts(const CompressedDims& dims);
 
 /// Tokens that the query of the last of `tokens` tokens sees: all, those of the window, those since
 /// the chunk boundary, or the encoder's.

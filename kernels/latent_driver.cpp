@@ -24,16 +24,17 @@ class LatentDriver final : public TokenDriver {
     void begin_step(std::int64_t position) override {
         send_query(query_, Purpose::query, dims_.heads * dims_.rank, position);
         send_query(query_rope_, Purpose::query_rope, dims_.heads * dims_.rope_width, position);
+        if (indexer_)
+            indexer_->ask(position);
     }
 
     void run(const LayerMemory& memory, std::int64_t position) override {
+        if (indexer_)
+            return run_chosen(memory, valid_slots(position));
         LatentView view = shape(memory.shapes[0].slots, valid_slots(position));
-        view.q_latent = query_.data();
-        view.q_rope = query_rope_.data();
         view.latent = memory.planes[0];
         view.rope = memory.planes[1];
-        view.out = out_.as<float>();
-        backend_.attend(view, workspace_.bytes() > 0 ? workspace_.data() : nullptr);
+        attend(view, workspace_.bytes() > 0 ? workspace_.data() : nullptr);
     }
 
     std::vector<std::vector<double>> expected(std::int64_t sequence,
@@ -54,20 +55,52 @@ class LatentDriver final : public TokenDriver {
         std::vector<Question> questions;
         for (const std::int64_t count : tokens)
             questions.push_back({count, joined_query(sequence, count - 1)});
-        return attend_reference(problem, questions);
+        if (!indexer_)
+            return attend_reference(problem, questions);
+        std::vector<std::vector<double>> answers;
+        for (const Question& question : questions)
+            answers.push_back(expected_choice(problem, question, sequence));
+        return answers;
     }
 
     std::int64_t reference_cost(std::int64_t tokens) const override {
-        return 2 * dims_.heads * tokens * (2 * dims_.rank + dims_.rope_width);
+        const std::int64_t attended = indexer_ ? indexer_->chosen(tokens) : tokens;
+        return 2 * dims_.heads * attended * (2 * dims_.rank + dims_.rope_width) +
+               (indexer_ ? indexer_->reference_cost(tokens) : 0);
     }
 
   private:
     std::int64_t workspace_at(std::int64_t context, std::int64_t valid) const override {
-        return backend_.workspace_bytes(shape(context, valid));
+        if (!indexer_)
+            return backend_.workspace_bytes(shape(context, valid));
+        const std::int64_t chosen = indexer_->chosen(valid);
+        return indexed_bytes(context, valid, 2) + backend_.workspace_bytes(shape(chosen, chosen));
     }
 
     Purpose purpose(std::size_t plane) const override {
-        return plane == 0 ? Purpose::latent : Purpose::rope_key;
+        constexpr Purpose purposes[] = {Purpose::latent, Purpose::rope_key, Purpose::index_key};
+        return purposes[plane];
+    }
+
+    /// Over the chosen rows, which are brought together first.
+    void run_chosen(const LayerMemory& memory, std::int64_t valid) {
+        Scratch scratch(workspace_.data());
+        const std::int64_t chosen = indexer_->chosen(valid);
+        const std::int32_t* table =
+            indexer_->choose(memory.planes[2], memory.shapes[2].slots, valid, scratch);
+        LatentView view = shape(chosen, chosen);
+        view.latent = gather_rows_of(backend_, memory.planes[0], memory.shapes[0], table, chosen,
+                                     sequences(), scratch);
+        view.rope = gather_rows_of(backend_, memory.planes[1], memory.shapes[1], table, chosen,
+                                   sequences(), scratch);
+        attend(view, scratch.take<void>(0));
+    }
+
+    void attend(LatentView view, void* workspace) {
+        view.q_latent = query_.data();
+        view.q_rope = query_rope_.data();
+        view.out = out_.as<float>();
+        backend_.attend(view, workspace);
     }
 
     /// The model's scale: of the key before absorption, not of the latent.

@@ -51,6 +51,12 @@ inline void refuse_what_does_not_fit(LaunchPlan& plan, const DeviceFacts& facts)
     });
 }
 
+/// What the lanes load of a row: each its own quant, and all of them what they share.
+std::int64_t row_load_bytes(Format format, std::int64_t width);
+
+/// Why a format can not store rows of that width ("expected NAME to be a multiple of …"), or empty.
+std::string row_refusal(Format format, std::int64_t width, const char* name);
+
 /// The smallest kernel that covers the width.
 inline unsigned columns_for(std::int64_t width) {
     unsigned columns = 2;

@@ -28,7 +28,8 @@ struct SplitStep {
     bool sinks = false;
 };
 
-/// What the lanes load of a row: each its own quant, and all of them what they share.
+} // namespace
+
 std::int64_t row_load_bytes(Format format, std::int64_t width) {
     switch (format) {
     case Format::q8_0:
@@ -53,6 +54,8 @@ std::string row_refusal(Format format, std::int64_t width, const char* name) {
            std::to_string(block_of(format).elements) + " in a block of " + name_of(format) +
            ", found " + std::to_string(width);
 }
+
+namespace {
 
 void shape_splits(LaunchPlan& plan, const SplitStep& step, const DeviceFacts& facts,
                   std::int64_t splits) {
@@ -313,7 +316,8 @@ LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts, std:
     return plan_split(plan,
                       {view.sequences, 1, view.valid, kind,
                        stored_row_bytes(view.format, view.rank) +
-                           stored_row_bytes(rope_format(view.format), view.rope_width)},
+                           stored_row_bytes(rope_format(view.format), view.rope_width),
+                       view.sinks != nullptr},
                       facts, splits);
 }
 

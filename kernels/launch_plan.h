@@ -62,6 +62,11 @@ LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts,
 LaunchPlan plan_attention(const PagedAttentionView& view, const DeviceFacts& facts,
                           std::int64_t splits = 0);
 
+LaunchPlan plan_score(const IndexScoreView& view, const DeviceFacts& facts);
+LaunchPlan plan_select(const SelectView& view, const DeviceFacts& facts);
+LaunchPlan plan_gather(const GatherView& view, const DeviceFacts& facts);
+LaunchPlan plan_pool(const PoolView& view, const DeviceFacts& facts);
+
 LaunchPlan plan_step(const Mamba1View& view, const DeviceFacts& facts);
 LaunchPlan plan_step(const ConvView& view, const DeviceFacts& facts);
 LaunchPlan plan_step(const Mamba2View& view, const DeviceFacts& facts);

@@ -31,6 +31,14 @@ constexpr unsigned paged_chunk(unsigned columns, unsigned heads) {
     return columns == 16 || columns * heads > 16 ? 2 : kPageStep;
 }
 
+/// Widest index key: four of its columns in a lane.
+inline constexpr unsigned kIndexColumns = 4;
+inline constexpr std::int64_t kMaxIndexWidth = kIndexColumns * kWarpLanes;
+/// Threads that look for the greatest scores of one sequence, and how often they read all of them:
+/// once per bit of a score, then to count and to write.
+inline constexpr std::int64_t kSelectThreads = 256;
+inline constexpr std::int64_t kSelectPasses = 32 + 2;
+
 /// Query heads that one block scores against each row it loads.
 inline constexpr unsigned kGroupedHeads = 4;
 

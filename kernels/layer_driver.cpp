@@ -23,7 +23,7 @@ void LayerDriver::poison_output() {
     backend_.fill(out_.data(), poison_byte, out_.bytes());
 }
 
-std::vector<float> LayerDriver::output(std::int64_t sequence) const {
+std::vector<float> LayerDriver::output(std::int64_t sequence) {
     const std::int64_t bytes = out_.bytes() / sequences();
     std::vector<float> values(static_cast<std::size_t>(bytes / 4));
     backend_.read(values.data(), out_.as<unsigned char>() + sequence * bytes, bytes);
@@ -85,6 +85,8 @@ std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyReq
     case LayerKind::short_conv:
     case LayerKind::kv_conv:
         return make_short_conv_driver(backend, request, group, cancel);
+    case LayerKind::compressed_attention:
+        return make_compressed_driver(backend, request, group, cancel);
     case LayerKind::rglru:
         return make_rglru_driver(backend, request, group, cancel);
     case LayerKind::rwkv4:
@@ -92,11 +94,8 @@ std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyReq
         return make_rwkv_driver(backend, request, group, cancel);
     case LayerKind::xlstm:
         return make_xlstm_driver(backend, request, group, cancel);
-    case LayerKind::compressed_attention:
-        break;
     }
-    throw Error("no kernel for " + std::string(to_string(group.plan.kind)) + " layers yet",
-                ErrorKind::impossible_here);
+    throw Error("no kernel for this kind of layer", ErrorKind::impossible_here);
 }
 
 } // namespace kvcaliper::kernels

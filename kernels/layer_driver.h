@@ -59,7 +59,8 @@ class LayerDriver {
 
     /// Fills the output with poison, so that what is not written is seen.
     void poison_output();
-    virtual std::vector<float> output(std::int64_t sequence) const;
+    /// What is compared with the reference, in rows of output_row() numbers.
+    virtual std::vector<float> output(std::int64_t sequence);
     std::int64_t output_row() const { return output_row_; } ///< elements that share one error
     /// The representative's true output when the history holds so many tokens, for each of the
     /// (ascending) counts.
@@ -110,6 +111,9 @@ std::unique_ptr<LayerDriver> make_attention_driver(Backend& backend, const Verif
 std::unique_ptr<LayerDriver> make_latent_driver(Backend& backend, const VerifyRequest& request,
                                                 const LayerGroup& group,
                                                 const std::atomic<bool>* cancel);
+std::unique_ptr<LayerDriver> make_compressed_driver(Backend& backend, const VerifyRequest& request,
+                                                    const LayerGroup& group,
+                                                    const std::atomic<bool>* cancel);
 std::unique_ptr<LayerDriver> make_mamba1_driver(Backend& backend, const VerifyRequest& request,
                                                 const LayerGroup& group,
                                                 const std::atomic<bool>* cancel);

@@ -111,9 +111,16 @@ std::int64_t chunk_tokens(std::int64_t bytes_per_token) {
     return std::clamp<std::int64_t>(append_piece / bytes_per_token, 1, 4096);
 }
 
+/// Queries in 16 bits and a weight per head.
+std::int64_t index_io(const LayerPart& layer, std::int64_t n) {
+    const auto shape = index_shape(layer);
+    return shape ? checked_multiply(n, shape->heads * (2 * shape->width + 4)) : 0;
+}
+
 IoPlan io_of(const AttentionDims& d, const PlaneElements& e, std::int64_t n) {
     IoPlan io;
-    const std::int64_t row = d.kv_heads * std::max(d.key_width, d.value_width);
+    const std::int64_t row =
+        std::max(d.kv_heads * std::max(d.key_width, d.value_width), d.index_width);
     const std::int64_t token = checked_multiply(n, row * element_bytes(e.key));
     io.append_tokens = chunk_tokens(token);
     io.append = io.append_tokens * token;
@@ -126,12 +133,30 @@ IoPlan io_of(const AttentionDims& d, const PlaneElements& e, std::int64_t n) {
 IoPlan io_of(const LatentDims& d, const PlaneElements& e, std::int64_t n) {
     IoPlan io;
     const std::int64_t token =
-        checked_multiply(n, std::max(d.rank, d.rope_width) * element_bytes(e.key));
+        checked_multiply(n, std::max({d.rank, d.rope_width, d.index_width}) * element_bytes(e.key));
     io.append_tokens = chunk_tokens(token);
     io.append = io.append_tokens * token;
     io.query = checked_multiply(n, d.heads * d.rank * element_bytes(e.key));
     io.query_rope = checked_multiply(n, d.heads * d.rope_width * element_bytes(e.key));
     io.out = checked_multiply(n, d.heads * d.rank * 4);
+    return io;
+}
+
+IoPlan io_of(const CompressedDims& d, const PlaneElements& e, std::int64_t n) {
+    IoPlan io;
+    const std::int64_t widest = std::max(d.width, d.index_width);
+    const std::int64_t token = checked_multiply(n, widest * element_bytes(e.key));
+    const std::int64_t row = checked_multiply(n, 2 * pooled_parts(d) * widest * 4);
+    io.append_tokens = chunk_tokens(std::max(token, row));
+    if (d.group > 0) {
+        // Whole groups, and the one before them.
+        io.append_tokens = (io.append_tokens + d.group - 1) / d.group * d.group;
+        io.pooling = checked_multiply(io.append_tokens + d.group, row);
+    }
+    io.append = io.append_tokens * token;
+    io.query = checked_multiply(n, d.heads * d.width * element_bytes(e.key));
+    io.out = checked_multiply(n, d.heads * d.width * 4);
+    io.sinks = d.heads * 4;
     return io;
 }
 
@@ -158,13 +183,16 @@ template <typename Dims> IoPlan io_of(const Dims&, const PlaneElements&, std::in
 PlaneElements plane_elements(const VerifyRequest& request) {
     const CacheFormats& formats = request.formats;
     const Format key = format_of(*formats.k), value = format_of(*formats.v);
+    const Format index = format_of(*formats.index);
     return {source_of(key),
             source_of(value),
             element_of(*formats.conv),
             element_of(*formats.state),
             key,
             value,
-            request.page};
+            request.page,
+            source_of(index),
+            index};
 }
 
 std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t tokens) {
@@ -203,21 +231,57 @@ std::vector<LayerGroup> layer_groups(const ModelPlan& plan) {
     return groups;
 }
 
+namespace {
+
+/// All of the window, of the entries those that are attended, all index keys. What the step makes
+/// an entry of is counted where it is read: once per group.
+std::vector<StepCost> compressed_costs(const LayerPart& layer, std::int64_t tokens,
+                                       const PlaneElements& elements, std::int64_t sequences) {
+    const auto& d = std::get<CompressedDims>(layer.dims);
+    const auto shape = index_shape(layer);
+    std::vector<StepCost> costs;
+    for (const Plane& plane : layer_planes(layer, tokens, elements)) {
+        StepCost cost{extent_bytes(plane, sequences), 0};
+        const std::int64_t attended =
+            shape && plane.role == "compressed" ? std::min(plane.slots, shape->top) : plane.slots;
+        if (plane.slots > 0)
+            cost.bytes_read = cost.bytes_read / plane.slots * attended;
+        if (plane.role == "key_value" || plane.role == "compressed")
+            cost.flops = 4 * sequences * d.heads * attended * d.width; // as key and as value
+        else if (plane.role == "index_key")
+            cost.flops = 2 * sequences * shape->heads * plane.slots * (shape->width + 1);
+        else
+            cost.bytes_read /= pooled_parts(d) * d.group;
+        costs.push_back(cost);
+    }
+    return costs;
+}
+
+} // namespace
+
 std::vector<StepCost> step_costs(const LayerPart& layer, std::int64_t tokens,
                                  const PlaneElements& elements, std::int64_t sequences) {
     if (convolves_first(layer.kind))
         return state_step_costs(layer, elements, sequences);
+    if (layer.kind == LayerKind::compressed_attention)
+        return compressed_costs(layer, tokens, elements, sequences);
     std::vector<StepCost> costs;
     const std::vector<Plane> planes = layer_planes(layer, tokens, elements);
     for (const Plane& plane : planes)
         costs.push_back({extent_bytes(plane, sequences), 0});
-    const std::int64_t slots = visible_tokens(layer, tokens);
+    const std::int64_t seen = visible_tokens(layer, tokens);
+    const auto shape = index_shape(layer);
+    const std::int64_t slots = shape ? std::min(seen, shape->top) : seen; // that are attended
+    if (shape)
+        costs[2].flops = 2 * sequences * shape->heads * seen * (shape->width + 1);
     if (const auto* d = std::get_if<AttentionDims>(&layer.dims)) {
-        for (StepCost& cost : costs) // of a chunk, only what has been filled
-            cost.bytes_read = cost.bytes_read / planes.front().slots * slots;
+        for (std::size_t i = 0; i < 2; ++i) // of a chunk, only what has been filled
+            costs[i].bytes_read = costs[i].bytes_read / planes[i].slots * slots;
         costs[0].flops = 2 * sequences * d->heads * slots * d->key_width;
         costs[1].flops = 2 * sequences * d->heads * slots * d->value_width;
     } else if (const auto* latent = std::get_if<LatentDims>(&layer.dims)) {
+        for (std::size_t i = 0; i < 2; ++i)
+            costs[i].bytes_read = costs[i].bytes_read / tokens * slots;
         costs[0].flops =
             4 * sequences * latent->heads * slots * latent->rank; // as key and as value
         costs[1].flops = 2 * sequences * latent->heads * slots * latent->rope_width;
@@ -241,14 +305,17 @@ StepCost step_cost(const LayerPart& layer, std::int64_t tokens, const PlaneEleme
 }
 
 std::int64_t IoPlan::total() const {
-    return append + query + query_rope + sinks + out + step + b + c + mixed + a + d + weight + bias;
+    return append + query + query_rope + sinks + index + pooling + out + step + b + c + mixed + a +
+           d + weight + bias;
 }
 
 IoPlan io_plan(const LayerPart& layer, const PlaneElements& elements, std::int64_t sequences) {
     if (convolves_first(layer.kind))
         return state_io_plan(layer, elements, sequences);
-    return std::visit([&](const auto& dims) { return io_of(dims, elements, sequences); },
-                      layer.dims);
+    IoPlan io =
+        std::visit([&](const auto& dims) { return io_of(dims, elements, sequences); }, layer.dims);
+    io.index = index_io(layer, sequences);
+    return io;
 }
 
 } // namespace kvcaliper::kernels

@@ -65,9 +65,11 @@ struct IoPlan {
     std::int64_t append_tokens = 1; ///< tokens per bulk append
     std::int64_t append = 0;        ///< the source of appends
     std::int64_t query = 0, query_rope = 0, out = 0;
-    std::int64_t step = 0, b = 0, c = 0;             ///< state layers: dt or gates, b, c per chunk
-    std::int64_t sinks = 0;                          ///< a logit per head
-    std::int64_t mixed = 0;                          ///< state layers: behind the convolution
+    std::int64_t step = 0, b = 0, c = 0; ///< state layers: dt or gates, b, c per chunk
+    std::int64_t sinks = 0;              ///< a logit per head
+    std::int64_t index = 0;              ///< an indexer's queries and weights
+    std::int64_t pooling = 0; ///< compressed attention: rows to be pooled, and what comes of them
+    std::int64_t mixed = 0;   ///< state layers: behind the convolution
     std::int64_t a = 0, d = 0, weight = 0, bias = 0; ///< state layers: weights
     std::int64_t total() const;
 };

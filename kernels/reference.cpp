@@ -173,7 +173,7 @@ double largest_relative_error(std::span<const float> got, std::span<const double
             off += difference * difference;
             size += wanted[i] * wanted[i];
         }
-        const double error = std::sqrt(off / size);
+        const double error = off == 0 ? 0 : std::sqrt(off / size); // a row may be all zeros
         worst =
             std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
     }

@@ -81,6 +81,18 @@ void scaled_8bit_floats(double* x) {
 
 } // namespace
 
+double rounded_to(Element element, double value) {
+    switch (element) {
+    case Element::f16:
+        return as_f16(value);
+    case Element::bf16:
+        return rounded(value, 8, -133);
+    case Element::f32:
+        break;
+    }
+    return as_float(value);
+}
+
 void store_and_restore(Format format, std::int64_t width, double* row) {
     switch (format) {
     case Format::f16:

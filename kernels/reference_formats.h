@@ -9,6 +9,9 @@
 
 namespace kvcaliper::kernels {
 
+/// The nearest number of that type; of two the even one.
+double rounded_to(Element element, double value);
+
 /// Replaces the values of one row (f16 or bf16 numbers) by what is read back after storing them.
 void store_and_restore(Format format, std::int64_t width, double* row);
 

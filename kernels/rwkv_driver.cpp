@@ -19,7 +19,7 @@ class ShiftDriver : public StateDriver {
         StateDriver::allocate(allocator);
         rows_ = allocator.allocate("io", io_plan_.step);
     }
-    std::vector<float> output(std::int64_t sequence) const override {
+    std::vector<float> output(std::int64_t sequence) override {
         std::vector<float> values(static_cast<std::size_t>(conv_.channels + width_));
         const std::int64_t shift = conv_.channels * 4, mixed = width_ * 4;
         backend_.read(values.data(), out_.as<unsigned char>() + sequence * shift, shift);

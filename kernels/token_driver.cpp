@@ -6,9 +6,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace kvcaliper::kernels {
+
+TokenDriver::TokenDriver(Backend& backend, const VerifyRequest& request, const LayerGroup& group,
+                         const std::atomic<bool>* cancel)
+    : LayerDriver(backend, request, group, cancel) {
+    if (const auto shape = index_shape(group.plan))
+        indexer_.emplace(backend, *shape, elements_,
+                         stream(representative(), 0, Purpose::index_query), sequences());
+}
 
 void TokenDriver::allocate(CountingAllocator& allocator) {
     LayerDriver::allocate(allocator);
@@ -17,6 +26,8 @@ void TokenDriver::allocate(CountingAllocator& allocator) {
     query_ = allocator.allocate("io", io_plan_.query);
     if (io_plan_.query_rope > 0)
         query_rope_ = allocator.allocate("io", io_plan_.query_rope);
+    if (indexer_)
+        indexer_->allocate(allocator);
     if (const std::int64_t bytes = workspace_bytes(); bytes > 0)
         workspace_ = allocator.allocate("workspace", bytes);
     if (paged()) {
@@ -38,15 +49,25 @@ std::int64_t TokenDriver::workspace_bytes() const {
 }
 
 void TokenDriver::fill(const LayerMemory& memory, std::int64_t tokens, bool) {
-    for (std::size_t i = 0; i < memory.planes.size(); ++i) {
-        // Older tokens of a ring would be overwritten anyway: wrapping it twice is enough.
-        const std::int64_t slots = memory.shapes[i].slots;
-        std::int64_t first = std::max<std::int64_t>(0, tokens - 2 * slots);
-        for (; first < tokens; first += io_plan_.append_tokens) {
-            check_cancelled();
-            append_plane(memory, i, first, std::min(io_plan_.append_tokens, tokens - first));
-        }
+    for (std::size_t i = 0; i < memory.planes.size(); ++i)
+        fill_plane(memory, i, tokens);
+}
+
+void TokenDriver::fill_plane(const LayerMemory& memory, std::size_t plane, std::int64_t tokens) {
+    // Older tokens of a ring would be overwritten anyway: wrapping it twice is enough.
+    const std::int64_t slots = memory.shapes[plane].slots;
+    std::int64_t first = std::max<std::int64_t>(0, tokens - 2 * slots);
+    for (; first < tokens; first += io_plan_.append_tokens) {
+        check_cancelled();
+        append_plane(memory, plane, first, std::min(io_plan_.append_tokens, tokens - first));
     }
+}
+
+std::vector<float> TokenDriver::sink_logits(std::int64_t heads) const {
+    std::vector<float> logits(static_cast<std::size_t>(heads));
+    normal_floats(token_key(stream(representative(), 0, Purpose::sink), 0), 0, heads, 4,
+                  logits.data());
+    return logits;
 }
 
 void TokenDriver::append(const LayerMemory& memory, std::int64_t position) {
@@ -94,6 +115,55 @@ std::optional<double> TokenDriver::quantisation_error(std::size_t plane) const {
         }
     }
     return std::sqrt(lost / size);
+}
+
+std::vector<float> TokenDriver::output(std::int64_t sequence) {
+    std::vector<float> values = LayerDriver::output(sequence);
+    if (indexer_) {
+        const std::vector<float> scores = indexer_->scores(sequence);
+        values.insert(values.end(), scores.begin(), scores.end());
+        values.resize(whole_rows(values.size()));
+    }
+    return values;
+}
+
+std::int64_t TokenDriver::indexed_bytes(std::int64_t context, std::int64_t valid,
+                                        std::size_t planes) const {
+    const std::vector<Plane> shapes = layer_planes(group_.plan, context, elements_);
+    std::int64_t bytes = indexer_->scratch_bytes(valid);
+    for (std::size_t i = 0; i < planes; ++i)
+        bytes += gathered_bytes(shapes[i], indexer_->chosen(valid), sequences());
+    return bytes;
+}
+
+std::vector<double> TokenDriver::judged(std::int64_t sequence, std::int64_t position,
+                                        std::vector<double> attended,
+                                        const std::vector<double>& scores) const {
+    if (!indexer_->chose_well(sequence, position, scores)) // nothing equals this
+        std::fill(attended.begin(), attended.end(), std::numeric_limits<double>::quiet_NaN());
+    attended.insert(attended.end(), scores.begin(), scores.end());
+    attended.resize(whole_rows(attended.size()));
+    return attended;
+}
+
+std::vector<double> TokenDriver::expected_choice(const AttentionProblem& problem,
+                                                 const Question& question,
+                                                 std::int64_t sequence) const {
+    const std::int64_t width = index_shape(group_.plan)->width, position = question.tokens - 1;
+    const std::vector<double> scores = indexer_->expected_scores(
+        sequence, position, question.tokens, [&](std::int64_t token, double* key) {
+            check_cancelled();
+            normal_values(row_key(sequence, Purpose::index_key, token), 0, width, elements_.index,
+                          key);
+            store_and_restore(elements_.index_format, width, key);
+        });
+    const std::vector<std::int32_t>& rows = indexer_->choice(sequence, position);
+    AttentionProblem chosen = problem;
+    chosen.memory = std::ssize(rows);
+    chosen.rows = [&](std::int64_t row, std::int64_t group, double* key, double* value) {
+        problem.rows(rows[static_cast<std::size_t>(row)], group, key, value);
+    };
+    return judged(sequence, position, attend_reference(chosen, {&question, 1}).front(), scores);
 }
 
 StreamId TokenDriver::row_stream(std::int64_t layer, std::int64_t sequence, Purpose purpose,

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "kernels/generator.h"
+#include "kernels/indexer.h"
 #include "kernels/layer_driver.h"
+#include "kernels/reference.h"
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +16,8 @@ namespace kvcaliper::kernels {
 /// Fill and append are the same for all of them; what a step is follows from the kind.
 class TokenDriver : public LayerDriver {
   public:
-    using LayerDriver::LayerDriver;
+    TokenDriver(Backend& backend, const VerifyRequest& request, const LayerGroup& group,
+                const std::atomic<bool>* cancel);
 
     void allocate(CountingAllocator& allocator) override;
     std::int64_t workspace_bytes() const override;
@@ -24,6 +27,8 @@ class TokenDriver : public LayerDriver {
     void append_kept(const LayerMemory& memory, std::int64_t first, std::int64_t count) override;
     /// Over the rows of the first tokens of the representative.
     std::optional<double> quantisation_error(std::size_t plane) const override;
+    /// Behind the output of an indexed layer the scores of its keys, as many rows as they fill.
+    std::vector<float> output(std::int64_t sequence) override;
 
   protected:
     /// Scratch of a step at that many tokens, in a cache for `context`.
@@ -60,11 +65,37 @@ class TokenDriver : public LayerDriver {
     /// The table of a cache of so many slots per sequence, on the device: a shuffle of all pages.
     const std::int32_t* table_for(std::int64_t slots);
 
-    GuardedBuffer source_, query_, query_rope_, workspace_;
+    /// Bytes beside attention's own workspace that a step of an indexed layer needs: scores, table
+    /// and the chosen rows of these planes.
+    std::int64_t indexed_bytes(std::int64_t context, std::int64_t valid, std::size_t planes) const;
 
-  private:
+    std::size_t whole_rows(std::size_t numbers) const {
+        const auto row = static_cast<std::size_t>(output_row_);
+        return (numbers + row - 1) / row * row;
+    }
+    /// What output() must be of an indexed layer that attended so at that position, the true scores
+    /// being these. Not a number where its choice is not the best.
+    std::vector<double> judged(std::int64_t sequence, std::int64_t position,
+                               std::vector<double> attended,
+                               const std::vector<double>& scores) const;
+    /// The true answer where only chosen rows of the problem are attended, and what they were
+    /// chosen by.
+    std::vector<double> expected_choice(const AttentionProblem& problem, const Question& question,
+                                        std::int64_t sequence) const;
+
+    GuardedBuffer source_, query_, query_rope_, workspace_;
+    std::optional<Indexer> indexer_;
+
+    /// A logit of every head, spread wider than scores are, so that some heads are all sink and
+    /// some hardly see it.
+    std::vector<float> sink_logits(std::int64_t heads) const;
+
+    /// Tokens (or entries) up to `tokens` into one plane.
+    void fill_plane(const LayerMemory& memory, std::size_t plane, std::int64_t tokens);
     void append_plane(const LayerMemory& memory, std::size_t plane, std::int64_t first,
                       std::int64_t count);
+
+  private:
     void append_pages(const LayerMemory& memory, std::size_t plane, std::int64_t first,
                       std::int64_t count);
 

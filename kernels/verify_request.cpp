@@ -189,9 +189,40 @@ void check_request(const VerifyRequest& request) {
 
 namespace {
 
+constexpr std::int64_t most_index_width = 128;
+
 void refuse_shape(std::set<std::string>& reasons, const LayerPart& part) {
     if (const std::string reason = state_refusal(part); !reason.empty())
         reasons.insert(reason);
+}
+
+/// An indexer chooses tokens by their slots, so they must keep them.
+void refuse_index(std::set<std::string>& reasons, const LayerPart& part,
+                  const CacheFormats& formats) {
+    const auto shape = index_shape(part);
+    if (!shape)
+        return;
+    refuse_rows(reasons, *formats.index, shape->width, "index keys");
+    if (shape->width > most_index_width)
+        reasons.insert("no kernel for index keys of " + std::to_string(shape->width) + " yet");
+    if (part.kind != LayerKind::full_attention && part.kind != LayerKind::mla &&
+        part.kind != LayerKind::compressed_attention)
+        reasons.insert("no kernel for index keys of " + std::string(to_string(part.kind)) +
+                       " layers yet");
+}
+
+/// Entries of every token are pooled of nothing, and nothing pools without a window.
+void refuse_compressed(std::set<std::string>& reasons, const LayerPart& part,
+                       const CacheFormats& formats) {
+    const auto& dims = std::get<CompressedDims>(part.dims);
+    refuse_rows(reasons, *formats.k, dims.width, "compressed entries");
+    refuse_index(reasons, part, formats);
+    if (dims.group > 0)
+        refuse_format(reasons, *formats.state, {"f32"}, "rows to be compressed");
+    if (dims.group == 1)
+        reasons.insert("no kernel for compressed entries of every token yet");
+    if (dims.window == 0)
+        reasons.insert("no kernel for compressed entries without a window yet");
 }
 
 /// Why one part of a layer can not be run, added to `reasons`.
@@ -207,8 +238,7 @@ void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
             reasons.insert("cross-attention needs a number of encoder tokens (--encoder-tokens)");
         refuse_rows(reasons, *formats.k, dims.key_width, "keys");
         refuse_rows(reasons, *formats.v, dims.value_width, "values");
-        if (dims.index_width > 0)
-            reasons.insert("no kernel for index keys yet");
+        refuse_index(reasons, part, formats);
         return;
     }
     case LayerKind::mla: {
@@ -216,8 +246,7 @@ void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
         refuse_rows(reasons, *formats.k, dims.rank, "latent");
         if (formats.k->rope_format.empty()) // else it stays as it comes
             refuse_rows(reasons, *formats.k, dims.rope_width, "rotary keys");
-        if (dims.index_width > 0)
-            reasons.insert("no kernel for index keys yet");
+        refuse_index(reasons, part, formats);
         return;
     }
     case LayerKind::mamba1:
@@ -246,7 +275,7 @@ void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
         refuse_shape(reasons, part);
         return;
     case LayerKind::compressed_attention:
-        reasons.insert("no kernel for " + std::string(to_string(part.kind)) + " layers yet");
+        refuse_compressed(reasons, part, formats);
         return;
     }
 }
@@ -269,6 +298,8 @@ std::vector<std::string> unsupported(const VerifyRequest& request) {
                                " layers: they do not keep their first tokens");
             if (request.page > 0 && part.kind == LayerKind::mla)
                 reasons.insert("no kernel for pages of mla layers yet");
+            else if (request.page > 0 && index_shape(part))
+                reasons.insert("no kernel for pages of layers with index keys yet");
         }
         runs = runs || !layer.parts.empty();
     }

@@ -26,15 +26,18 @@ Budget budget_for(const DeviceInfo& device) {
     return {1e8, 1e8}; // emulated: hundreds of times slower than the native CPU backend
 }
 
-/// True when every window is full from `context` tokens on, in the model's own range too: then
-/// core's growth and constant figures are what the line between two such contexts must show.
-bool beyond_windows(const CacheSpec& spec, std::int64_t context) {
+/// True when every window is full from `context` tokens on, in the model's own range too, and all
+/// groups end at both contexts: then core's growth and constant figures are what the line between
+/// them must show.
+bool on_the_line(const CacheSpec& spec, std::int64_t context, std::int64_t last) {
     for (const ComponentGroup& group : group_components(spec)) {
         const Units& units = group.component.units;
         const std::int64_t limit =
             spec.max_context ? std::min(context, spec.max_context->count()) : context;
         const bool bounded = units.kind == Units::Kind::window || units.kind == Units::Kind::chunk;
         if (bounded && units.n > limit)
+            return false;
+        if (units.kind == Units::Kind::groups && (context % units.n != 0 || last % units.n != 0))
             return false;
     }
     return true;
@@ -80,6 +83,7 @@ class Run {
     void emit_plan();
     void measure();
     void choose_attended_layers();
+    void note_compressors();
     void measure_baseline();
     std::vector<LayerGroup> baseline_groups() const;
     void run_context(ContextRun& context_run, std::int64_t context);
@@ -205,6 +209,7 @@ void Run::measure() {
                                 format_integer(request_.page) +
                                 " tokens; the slots of a last page that no token has reached count "
                                 "as predicted and stay NaN");
+    note_compressors();
     measure_baseline();
     if (request_.depth == Depth::use)
         measure_bandwidth();
@@ -221,6 +226,21 @@ void Run::note_sharing() {
         result_.notes.push_back(format_integer(layers) +
                                 " layers keep nothing: they attend with queries of their own over "
                                 "the cache of another");
+}
+
+/// Rings that a layer cannot do without, although what is required leaves them out.
+void Run::note_compressors() {
+    std::int64_t bytes = 0;
+    for (const Sample& sample : result_.samples)
+        if (sample.context == request_.contexts.back() &&
+            (sample.component == to_string(Role::tail) ||
+             sample.component == to_string(Role::index_tail)))
+            bytes += sample.predicted;
+    if (bytes > 0)
+        result_.notes.push_back(
+            format_bytes_exact(Bytes(bytes)) +
+            " of the total are rings of what compressed entries are pooled from (tail, "
+            "index_tail): the layers need them, but an estimate's required bytes leave them out");
 }
 
 void Run::run_context(ContextRun& context_run, std::int64_t context) {
@@ -291,6 +311,11 @@ void Run::fit() {
         if (const auto* dims = std::get_if<AttentionDims>(&group.plan.dims))
             if (dims->window && *dims->window <= request_.contexts.back())
                 window = std::max(window, *dims->window);
+    for (const LayerGroup& group : layer_groups(request_.plan))
+        if (const auto* dims = std::get_if<CompressedDims>(&group.plan.dims))
+            for (const std::int64_t full : {dims->window, pooled_parts(*dims) * dims->group})
+                if (full <= request_.contexts.back())
+                    window = std::max(window, full);
     std::vector<const Sample*> totals;
     for (const Sample& sample : result_.samples)
         if (sample.component == "total" && sample.context >= window)
@@ -304,7 +329,8 @@ void Run::fit() {
     };
     line(measured_bytes(before), measured_bytes(last), result_.slope, result_.intercept);
     line(before.predicted, last.predicted, result_.predicted_slope, result_.predicted_intercept);
-    if (tokens > 0 && request_.page == 0 && beyond_windows(request_.spec, before.context)) {
+    if (tokens > 0 && request_.page == 0 &&
+        on_the_line(request_.spec, before.context, last.context)) {
         result_.predicted_slope = growth_bytes_per_token(request_.spec, request_.formats).value();
         result_.predicted_intercept = constant_bytes(request_.spec, request_.formats).value();
     }

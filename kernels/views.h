@@ -60,6 +60,47 @@ struct LatentView {
     float scale;
     Element element;                    ///< f16 or bf16, of the queries
     Format format = format_of(element); ///< of latent and rope
+    /// [heads] or null, as in AttentionView.
+    const float* sinks = nullptr;
+};
+
+/// Scores of an indexer, one per slot: Σ_h weights[h] · max(0, q_h · key). Scales that all heads
+/// share belong to the weights.
+struct IndexScoreView {
+    const void* q;        ///< [sequences][heads][width]
+    const float* weights; ///< [sequences][heads]
+    const void* keys;     ///< [sequences][slots][width]
+    float* scores;        ///< [sequences][stride], `valid` of which are written
+    std::int64_t sequences, heads, width, slots, valid, stride;
+    Element element;                    ///< f16 or bf16, of the queries
+    Format format = format_of(element); ///< of the keys
+};
+
+/// The slots of the `count` greatest of `valid` scores, in ascending order; of equal scores those
+/// of the lowest slots.
+struct SelectView {
+    const float* scores; ///< [sequences][stride]
+    std::int32_t* table; ///< [sequences][count]
+    std::int64_t sequences, valid, stride, count;
+};
+
+/// Copies `count` rows of every plane, stored as they are, to slots out_first … of other planes:
+/// those that the table names, or without one those of slots 0 … count - 1.
+struct GatherView {
+    const void* planes;        ///< [sequences][rows][slots], row_bytes each
+    const std::int32_t* table; ///< [sequences][count] or null
+    void* out;                 ///< [sequences][rows][out_slots], row_bytes each
+    std::int64_t sequences, rows, slots, row_bytes, count, out_slots, out_first;
+};
+
+/// Compressed entries first … first + count - 1. Entry g is a sum over tokens per column, weighted
+/// by the softmax of their gates in that column: with one part over the tokens of group g; with two
+/// over those of group g - 1, by their first part, and of group g, by their second.
+struct PoolView {
+    const float* rows; ///< [sequences][slots][2][parts][width]: values, then gates; a ring
+    void* out;         ///< [sequences][count][width], element, rounded to nearest
+    std::int64_t sequences, slots, width, group, parts, first, count;
+    Element element; ///< f16 or bf16
 };
 
 /// `count` decode steps of Mamba-1 for one layer, in order:

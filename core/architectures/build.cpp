@@ -172,4 +172,44 @@ CacheSpec build_cache_spec(const ModelPlan& plan, Tokens encoder_tokens) {
     return spec;
 }
 
+namespace {
+
+/// An entry with an index key is pooled of two groups: a token has a value for the entry of its own
+/// group and another for the next one (transformers' deepseek_v4, CSA).
+std::int64_t values_per_token(const CompressedDims& dims) {
+    return dims.index_width > 0 ? 2 : 1;
+}
+
+/// A value and a gate per part for each of the last parts · group tokens, in the state format.
+void add_tail(LayerCache& layer, const CompressedDims& dims, Role role, std::int64_t width) {
+    const std::int64_t parts = values_per_token(dims);
+    layer.components.push_back({LayerKind::compressed_attention,
+                                role,
+                                1,
+                                checked_multiply(2 * parts, width),
+                                "",
+                                "values and gates",
+                                FormatClass::state,
+                                {Units::Kind::window, checked_multiply(parts, dims.group)}});
+}
+
+} // namespace
+
+/// As DeepSeek's own decode, vLLM and llama.cpp keep them: rings of the tokens that the next entry
+/// is pooled of, in fp32. (transformers gives up a group's rows when it has been pooled.)
+void add_compressor_buffers(CacheSpec& spec, const ModelPlan& plan) {
+    for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+        for (const LayerPart& part : plan.layers[i].parts) {
+            const auto* dims = std::get_if<CompressedDims>(&part.dims);
+            if (dims == nullptr || dims->group < 2) {
+                continue; // an entry of one token waits for none
+            }
+            add_tail(spec.layers[i], *dims, Role::tail, dims->width);
+            if (dims->index_width > 0) {
+                add_tail(spec.layers[i], *dims, Role::index_tail, dims->index_width);
+            }
+        }
+    }
+}
+
 } // namespace kvcaliper

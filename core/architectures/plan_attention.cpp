@@ -124,11 +124,24 @@ std::int64_t index_width(Reading& reading) {
     return reading.config.required("index_head_dim", 65536);
 }
 
+/// The query's heads and the tokens of the chosen blocks (MiniMax-M3) take no memory.
+void set_indexer(Reading& reading, AttentionDims& dims) {
+    const auto inner = reading.config.inner("sparse_attention_config");
+    const auto number = [&](const char* inside, const char* outside) -> std::int64_t {
+        const auto nested = inner ? inner->optional(inside) : std::nullopt;
+        return nested ? *nested : reading.config.optional(outside).value_or(0);
+    };
+    dims.index_width = index_width(reading);
+    dims.index_heads = number("sparse_num_index_heads", "index_n_heads");
+    dims.index_top = checked_multiply(number("sparse_topk_blocks", "index_topk_blocks"),
+                                      number("sparse_block_size", "index_block_size"));
+}
+
 void add_index_keys(Reading& reading, std::vector<LayerPlan>& plan) {
     const std::vector<bool> indexed = indexed_layers(reading);
     for (std::size_t i = 0; i < plan.size(); ++i) {
         if (indexed[i]) {
-            std::get<AttentionDims>(plan[i].parts.front().dims).index_width = index_width(reading);
+            set_indexer(reading, std::get<AttentionDims>(plan[i].parts.front().dims));
             plan[i].decided_by += ", sparse attention with an index key";
         }
     }

@@ -39,6 +39,12 @@ bool indexes(const Reading& reading) {
     return reading.row.beside == Beside::index_key;
 }
 
+/// How index keys are used, which takes no memory: heads of the query and rows that are attended.
+template <typename Dims> void set_indexer(const ModelConfig& config, Dims& dims) {
+    dims.index_heads = config.optional("index_n_heads", 1, 65536).value_or(0);
+    dims.index_top = config.optional("index_topk", 1, 1'000'000'000).value_or(0);
+}
+
 } // namespace
 
 LatentDims latent_dims(Reading& reading) {
@@ -66,16 +72,18 @@ std::vector<LayerPlan> plan_mla(Reading& reading) {
         reading.notes.push_back("use_mla is false: plain attention");
         return plan_attention(reading);
     }
-    LatentDims dims = latent_dims(reading);
+    const LatentDims dims = latent_dims(reading);
     const std::int64_t width =
         indexes(reading) ? reading.config.required("index_head_dim", 65536) : 0;
     const auto types =
         indexes(reading) ? layer_words(reading, "indexer_types") : std::vector<std::string>{};
+    LatentDims indexed = dims;
+    indexed.index_width = width;
+    set_indexer(reading.config, indexed);
     std::vector<LayerPlan> plan;
     for (std::int64_t i = 0; i < reading.layers; ++i) {
         const bool own = indexes(reading) && has_indexer(reading, types, i);
-        dims.index_width = own ? width : 0;
-        plan.push_back({{{LayerKind::mla, dims}},
+        plan.push_back({{{LayerKind::mla, own ? indexed : dims}},
                         std::nullopt,
                         "kv_lora_rank " + std::to_string(dims.rank) +
                             (!indexes(reading) ? ""
@@ -156,14 +164,17 @@ CompressedDims compressed_dims(Reading& reading) {
 } // namespace
 
 std::vector<LayerPlan> plan_compressed(Reading& reading) {
-    CompressedDims dims = compressed_dims(reading);
+    const CompressedDims dims = compressed_dims(reading);
     const std::int64_t index_width = reading.config.required("index_head_dim", 65536);
+    CompressedDims indexed = dims;
+    indexed.index_width = index_width;
+    set_indexer(reading.config, indexed);
     std::vector<LayerPlan> plan;
     for (const std::int64_t group : groups_of(reading)) {
-        dims.group = group;
-        dims.index_width = group == csa_group ? index_width : 0;
+        CompressedDims of_layer = group == csa_group ? indexed : dims;
+        of_layer.group = group;
         plan.push_back(
-            {{{LayerKind::compressed_attention, dims}}, std::nullopt, group_text(group)});
+            {{{LayerKind::compressed_attention, of_layer}}, std::nullopt, group_text(group)});
     }
     reading.notes.push_back("buffers of unfinished groups and of the compressor are not counted as "
                             "required: at most (4 - 1)·2,560 + 3,072 elements per sparse layer and "

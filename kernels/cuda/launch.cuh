@@ -183,7 +183,7 @@ inline void run(const LatentView& view, void* workspace, const LaunchSite& site)
     } else {
         attend_latent<Bf16>(view, plan, partials, site);
     }
-    merge(plan, view.out, view.rank, partials, site);
+    merge(plan, view.out, view.rank, partials, site, view.sinks, view.heads);
 }
 
 using AppendKernel = void (*)(AppendView, std::int64_t);

@@ -18,6 +18,9 @@ kvcaliper_test(simt_offsets_test simt_offsets_test.cpp ${simt_support}
 kvcaliper_test(simt_kernels_test simt_kernels_test.cpp simt_emulated_under_test.cpp ${simt_support}
   LIBRARIES kvcaliper_emulated GTest::gtest_main)
 
+kvcaliper_test(index_orders_test index_orders_test.cpp ${simt_support}
+  LIBRARIES kvcaliper_emulated kvcaliper_launch_plan GTest::gtest_main)
+
 # The tensor cores' kernel, its wrappers apart.
 set(matrix_support ${simt_support} matrix_steps.cpp format_rows.cpp)
 kvcaliper_test(warp_matrix_test warp_matrix_test.cpp

@@ -43,6 +43,16 @@ TEST_P(AllocationFailure, OfEveryBufferOfAttention) {
     EXPECT_GE(fail_each(request), 2 * 2 * 5);
 }
 
+TEST_P(AllocationFailure, OfEveryBufferOfIndexersAndCompressedEntries) {
+    VerifyRequest request = request_for(
+        {indexed_latent_layer(16), indexed_layer(16),
+         one_part(LayerKind::compressed_attention, CompressedDims{4, 64, 24, 4, 32, 3, 5})},
+        {12, 30});
+    add_compressor_buffers(request.spec, request.plan);
+    // Three, three and five planes at two contexts.
+    EXPECT_GE(fail_each(request), 2 * (3 + 3 + 5));
+}
+
 TEST_P(AllocationFailure, OfEveryBufferOfStates) {
     const VerifyRequest request =
         request_for({mamba1_layer(), mamba2_layer(), delta_layer(LayerKind::gated_delta),

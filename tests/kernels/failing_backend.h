@@ -60,6 +60,10 @@ class FailingBackend final : public Backend {
     void attend(const PagedAttentionView& view, void* workspace) override {
         real_.attend(view, workspace);
     }
+    void score(const IndexScoreView& view) override { real_.score(view); }
+    void select(const SelectView& view) override { real_.select(view); }
+    void gather(const GatherView& view) override { real_.gather(view); }
+    void pool(const PoolView& view) override { real_.pool(view); }
     void step(const Mamba1View& view) override { real_.step(view); }
     void step(const ConvView& view) override { real_.step(view); }
     void step(const Mamba2View& view) override { real_.step(view); }

@@ -44,6 +44,10 @@ TEST(Geometry, PlanesFollowFromTheDimensions) {
                 ElementsAre("conv_state 6144x1x3 2", "recurrent_state 4096x1x64 4"));
     EXPECT_THAT(planes(DeltaDims{8, 8, 128, 128, 1}, 7),
                 ElementsAre("recurrent_state 1024x1x128 4"));
+    EXPECT_THAT(planes(LatentDims{128, 512, 64, 128, 128, 128}, 7),
+                ElementsAre("latent 1x7x512 2", "rope_key 1x7x64 2", "index_key 1x7x128 2"));
+    EXPECT_THAT(planes(AttentionDims{64, 4, 128, 128, {}, 128}, 7),
+                ElementsAre("key 4x7x128 2", "value 4x7x128 2", "index_key 1x7x128 2"));
     EXPECT_THAT(planes(ConvDims{2048, 2, 0}, 7), ElementsAre("conv_state 2048x1x2 2"));
     EXPECT_THAT(planes(ConvDims{2048, 2, 1}, 7), ElementsAre("conv_state 2048x1x2 4"));
     EXPECT_THAT(planes(RglruDims{2560, 4}, 7),
@@ -54,6 +58,34 @@ TEST(Geometry, PlanesFollowFromTheDimensions) {
                 ElementsAre("shift 2x1x2560 2", "recurrent_state 2560x1x64 4"));
     // C of 256 by 512, n of 256 and m.
     EXPECT_THAT(planes(XlstmDims{8, 256, 512}, 7), ElementsAre("recurrent_state 8x1x131329 4"));
+}
+
+// DeepSeek-V4 as transformers 5.24 has it: entries of whole groups; per token of a sparse layer two
+// values and two gates per column, of the last two groups, and of a heavily compressed one a value
+// and a gate.
+TEST(Geometry, PlanesOfCompressedAttention) {
+    EXPECT_THAT(planes(CompressedDims{64, 512, 128}, 100), ElementsAre("key_value 1x100x512 2"));
+    EXPECT_THAT(planes(CompressedDims{64, 512, 128, 4, 128}, 130),
+                ElementsAre("key_value 1x128x512 2", "compressed 1x32x512 2",
+                            "index_key 1x32x128 2", "tail 1x8x2048 4", "index_tail 1x8x512 4"));
+    EXPECT_THAT(planes(CompressedDims{64, 512, 128, 128}, 130),
+                ElementsAre("key_value 1x128x512 2", "compressed 1x1x512 2", "tail 1x128x1024 4"));
+    EXPECT_THAT(planes(CompressedDims{64, 512, 128, 128}, 127),
+                ElementsAre("key_value 1x127x512 2", "compressed 1x0x512 2", "tail 1x127x1024 4"));
+}
+
+TEST(Geometry, AnIndexerThatDoesNotSayChoosesWhatItsModelsDo) {
+    const auto text = [](const LayerDims& dims) {
+        const auto shape = index_shape({LayerKind::full_attention, dims});
+        return shape ? std::to_string(shape->heads) + " of " + std::to_string(shape->width) +
+                           " choose " + std::to_string(shape->top)
+                     : "none";
+    };
+    EXPECT_EQ(text(LatentDims{128, 512, 64, 128, 128}), "none");
+    EXPECT_EQ(text(LatentDims{128, 512, 64, 128, 128, 128}), "64 of 128 choose 2048");
+    EXPECT_EQ(text(LatentDims{64, 512, 64, 192, 256, 128, 32, 1024}), "32 of 128 choose 1024");
+    EXPECT_EQ(text(CompressedDims{64, 512, 128, 4, 128}), "64 of 128 choose 512");
+    EXPECT_EQ(text(CompressedDims{64, 512, 128, 128}), "none");
 }
 
 TEST(Geometry, ExtentsAreExactAndNeverWrap) {
@@ -72,8 +104,9 @@ TEST(Geometry, DoesNotKnowThePrediction) {
           "kernels/reference.cpp", "kernels/reference_mamba1.cpp", "kernels/reference_state.h",
           "kernels/reference_state.cpp", "kernels/reference_recurrent.h",
           "kernels/reference_recurrent.cpp", "kernels/reference_formats.cpp",
-          "kernels/views_recurrent.h", "kernels/formats.h", "kernels/generator.h",
-          "kernels/generator.cpp", "core/layer_plan.h"}) {
+          "kernels/reference_index.h", "kernels/reference_index.cpp", "kernels/views_recurrent.h",
+          "kernels/formats.h", "kernels/generator.h", "kernels/generator.cpp",
+          "core/layer_plan.h"}) {
         std::ifstream in(std::string(KVCALIPER_SOURCE_DIR "/") + file);
         std::stringstream text;
         text << in.rdbuf();

@@ -30,6 +30,13 @@ inline LayerPlan cross_layer(std::int64_t encoder_tokens = 19) {
 inline LayerPlan latent_layer() {
     return one_part(LayerKind::mla, LatentDims{4, 512, 64, 128, 128});
 }
+/// Three query heads choose `top` tokens by index keys.
+inline LayerPlan indexed_latent_layer(std::int64_t top, std::int64_t index_width = 64) {
+    return one_part(LayerKind::mla, LatentDims{4, 512, 64, 128, 128, index_width, 3, top});
+}
+inline LayerPlan indexed_layer(std::int64_t top) {
+    return one_part(LayerKind::full_attention, AttentionDims{8, 2, 64, 64, {}, 64, 0, 0, 3, top});
+}
 inline LayerPlan mamba1_layer() {
     return one_part(LayerKind::mamba1, Mamba1Dims{96, 16, 4});
 }
