@@ -3,6 +3,7 @@
 // has 32 numbers, so lane l always holds number l of each block.
 #pragma once
 
+#include "kernels/cuda/codes.cuh"
 #include "kernels/cuda/rows.cuh"
 #include "kernels/formats.h"
 
@@ -34,23 +35,34 @@ SIMT_DEVICE float load_half(const unsigned char* address) {
     return to_float(load_at<F16>(address));
 }
 
+/// A float that is aligned to nothing.
+SIMT_DEVICE float load_unaligned(const unsigned char* address) {
+    std::uint32_t bits = 0;
+    SIMT_UNROLL
+    for (unsigned i = 0; i < 4; ++i) {
+        bits |= static_cast<std::uint32_t>(load(address + i)) << (8 * i);
+    }
+    return float_from_bits(bits);
+}
+
 /// This lane's half of the byte it shares with the lane 16 further.
 SIMT_DEVICE int load_nibble(const unsigned char* bytes) {
     const std::int64_t lane = lane_index();
     return (load(bytes + lane % 16) >> (lane / 16 * 4)) & 15;
 }
 
-// One codec per format: this lane's number of the row's group of 32 number `group`.
+// One codec per format: this lane's number of the group of 32 number `group` of a row that is so
+// wide.
 
 template <class T> struct Plain {
-    SIMT_DEVICE static float number(const unsigned char* row, unsigned group) {
+    SIMT_DEVICE static float number(const unsigned char* row, unsigned group, std::int64_t) {
         const std::int64_t column = kWarpLanes * group + lane_index();
         return to_float(load_at<T>(row + column * static_cast<std::int64_t>(sizeof(T))));
     }
 };
 
 struct Q8Zero {
-    SIMT_DEVICE static float number(const unsigned char* row, unsigned group) {
+    SIMT_DEVICE static float number(const unsigned char* row, unsigned group, std::int64_t) {
         const unsigned char* const block = row + block_of(Format::q8_0).bytes * group;
         const auto quant = load_at<std::int8_t>(block + 2 + lane_index());
         return static_cast<float>(quant) * load_half(block);
@@ -58,14 +70,14 @@ struct Q8Zero {
 };
 
 struct Q4Zero {
-    SIMT_DEVICE static float number(const unsigned char* row, unsigned group) {
+    SIMT_DEVICE static float number(const unsigned char* row, unsigned group, std::int64_t) {
         const unsigned char* const block = row + block_of(Format::q4_0).bytes * group;
         return static_cast<float>(load_nibble(block + 2) - 8) * load_half(block);
     }
 };
 
 struct Q5Zero {
-    SIMT_DEVICE static float number(const unsigned char* row, unsigned group) {
+    SIMT_DEVICE static float number(const unsigned char* row, unsigned group, std::int64_t) {
         const unsigned char* const block = row + block_of(Format::q5_0).bytes * group;
         const int high = (load(block + 2 + lane_index() / 8) >> (lane_index() % 8)) & 1;
         return static_cast<float>((load_nibble(block + 6) | high << 4) - 16) * load_half(block);
@@ -73,19 +85,65 @@ struct Q5Zero {
 };
 
 struct Q4One {
-    SIMT_DEVICE static float number(const unsigned char* row, unsigned group) {
+    SIMT_DEVICE static float number(const unsigned char* row, unsigned group, std::int64_t) {
         const unsigned char* const block = row + block_of(Format::q4_1).bytes * group;
         return static_cast<float>(load_nibble(block + 4)) * load_half(block) + load_half(block + 2);
     }
 };
 
 struct Fp8Scaled {
-    SIMT_DEVICE static float number(const unsigned char* row, unsigned group) {
+    SIMT_DEVICE static float number(const unsigned char* row, unsigned group, std::int64_t) {
         constexpr unsigned groups = 4; // of 32 numbers in a block
         const unsigned char* const block =
             row + block_of(Format::fp8_e4m3_128).bytes * (group / groups);
         const auto code = load_at<Fp8E4m3>(block + kWarpLanes * (group % groups) + lane_index());
         return to_float(code) * load_at<float>(block + groups * kWarpLanes);
+    }
+};
+
+struct Q5One {
+    SIMT_DEVICE static float number(const unsigned char* row, unsigned group, std::int64_t) {
+        const unsigned char* const block = row + block_of(Format::q5_1).bytes * group;
+        const int high = (load(block + 4 + lane_index() / 8) >> (lane_index() % 8)) & 1;
+        return static_cast<float>(load_nibble(block + 8) | high << 4) * load_half(block) +
+               load_half(block + 2);
+    }
+};
+
+struct Iq4Nl {
+    SIMT_DEVICE static float number(const unsigned char* row, unsigned group, std::int64_t) {
+        const unsigned char* const block = row + block_of(Format::iq4_nl).bytes * group;
+        return iq4_level(load_nibble(block + 2)) * load_half(block);
+    }
+};
+
+struct Nvfp4 {
+    SIMT_DEVICE static float number(const unsigned char* row, unsigned group, std::int64_t width) {
+        const std::int64_t column = kWarpLanes * group + lane_index();
+        const int code = load(row + column / 2) >> (4 * (column % 2)) & 15;
+        return e2m1_value(code) * to_float(load_at<Fp8E4m3>(row + width / 2 + column / 16));
+    }
+};
+
+struct Mxfp8 {
+    SIMT_DEVICE static float number(const unsigned char* row, unsigned group, std::int64_t width) {
+        const auto code = load_at<Fp8E4m3>(row + kWarpLanes * group + lane_index());
+        return to_float(code) * e8m0_value(load(row + width + group));
+    }
+};
+
+/// Its scale may lie anywhere.
+struct Fp8PerRow {
+    SIMT_DEVICE static float number(const unsigned char* row, unsigned group, std::int64_t width) {
+        const auto code = load_at<Fp8E4m3>(row + kWarpLanes * group + lane_index());
+        return to_float(code) * load_unaligned(row + width);
+    }
+};
+
+struct Int8PerRow {
+    SIMT_DEVICE static float number(const unsigned char* row, unsigned group, std::int64_t width) {
+        const auto quant = load_at<std::int8_t>(row + kWarpLanes * group + lane_index());
+        return static_cast<float>(quant) * load_unaligned(row + width);
     }
 };
 
@@ -102,7 +160,7 @@ SIMT_DEVICE void decode_rows(float (&rows)[Count][Columns], const PlaneRows& pla
         SIMT_UNROLL
         for (unsigned i = 0; i < Columns; ++i) {
             const std::int64_t column = kWarpLanes * i + lane_index();
-            rows[j][i] = column < width ? Codec::number(row, i) : 0.0f;
+            rows[j][i] = column < width ? Codec::number(row, i, plane.width) : 0.0f;
         }
     }
 }
@@ -132,6 +190,18 @@ SIMT_DEVICE void decode_any(float (&rows)[Count][Columns], const PlaneRows& plan
         return decode_rows<Q4One>(rows, plane, first, end);
     case Format::fp8_e4m3_128:
         return decode_rows<Fp8Scaled>(rows, plane, first, end);
+    case Format::q5_1:
+        return decode_rows<Q5One>(rows, plane, first, end);
+    case Format::iq4_nl:
+        return decode_rows<Iq4Nl>(rows, plane, first, end);
+    case Format::nvfp4:
+        return decode_rows<Nvfp4>(rows, plane, first, end);
+    case Format::mxfp8:
+        return decode_rows<Mxfp8>(rows, plane, first, end);
+    case Format::fp8_per_token_head:
+        return decode_rows<Fp8PerRow>(rows, plane, first, end);
+    case Format::int8_per_token_head:
+        return decode_rows<Int8PerRow>(rows, plane, first, end);
     }
 }
 

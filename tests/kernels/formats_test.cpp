@@ -39,6 +39,7 @@ TEST(Formats, TheKernelsOwnTableAgreesWithCores) {
         const NumericFormat& known = numeric_format(name_of(format));
         EXPECT_EQ(block_of(format).elements, known.elements_per_block) << known.name;
         EXPECT_EQ(block_of(format).bytes, known.bytes_per_block) << known.name;
+        EXPECT_EQ(block_of(format).row_bytes, known.row_side_bytes) << known.name;
         EXPECT_EQ(cache_format(known.name), format);
         EXPECT_EQ(stored_row_bytes(format, 128), row_bytes(known, 128).count());
     }
@@ -138,9 +139,10 @@ TEST(Formats, ABlockOfZerosGivesZerosBack) {
         for (const auto& backend : all_backends()) {
             if (!can_store(format, Element::f32))
                 continue;
-            std::vector<float> zeros(size_of(block_of(format).elements));
+            const std::int64_t size = block_of(format).elements;
+            std::vector<float> zeros(size_of(size));
             const Bytes bytes = stored_row(*backend, format, zeros);
-            for (const double number : numbers_in(bytes, format))
+            for (const double number : numbers_in(bytes, format, size))
                 ASSERT_EQ(number, 0) << name_of(format);
         }
 }
@@ -180,14 +182,15 @@ TEST(Formats, EveryBackendStoresTheBytesThatTheReferenceExpects) {
                 if (first.empty())
                     first = plane;
                 ASSERT_EQ(plane, first);
-                ASSERT_EQ(numbers_in(plane, format), wanted);
+                ASSERT_EQ(numbers_in(plane, format, width), wanted);
             }
         }
 }
 
 TEST(Formats, ARingOfQuantisedRowsKeepsTheLastTokens) {
     const std::int64_t rows = 2, width = 64, slots = 5;
-    for (const Format format : {Format::q8_0, Format::q4_0, Format::fp8_e4m3})
+    for (const Format format : {Format::q8_0, Format::q4_0, Format::fp8_e4m3, Format::q5_1,
+                                Format::nvfp4, Format::mxfp8, Format::int8_per_token_head})
         for (const auto& backend : all_backends()) {
             Bytes plane(size_of(rows * slots * stored_row_bytes(format, width)), 0xff);
             const Bytes source = random_rows(12 * rows, width, Element::f16);
@@ -197,7 +200,7 @@ TEST(Formats, ARingOfQuantisedRowsKeepsTheLastTokens) {
             std::vector<double> wanted = numbers_in(source, Format::f16);
             for (std::int64_t i = 0; i < 12 * rows; ++i)
                 store_and_restore(format, width, wanted.data() + i * width);
-            const std::vector<double> got = numbers_in(plane, format);
+            const std::vector<double> got = numbers_in(plane, format, width);
             for (std::int64_t token = 7; token < 12; ++token)
                 for (std::int64_t i = 0; i < rows * width; ++i)
                     ASSERT_EQ(got[size_of(((i / width) * slots + (3 + token) % slots) * width +
