@@ -291,7 +291,8 @@ SIMT_DEVICE bool encode_whole_row(unsigned char* row, const T* from, const Appen
 
 /// One warp per row, as append_rows deals them out.
 template <class T>
-__global__ void __launch_bounds__(kBlockThreads) encode_rows(AppendView view, std::int64_t skip) {
+__global__ void __launch_bounds__(kBlockThreads, 1)
+    encode_rows(AppendView view, std::int64_t skip) {
     const std::int64_t kept = view.count - skip;
     const std::int64_t rows = view.sequences * kept * view.rows;
     const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * kBlockWarps;

@@ -3,6 +3,7 @@
 // one is refuted by name.
 #include "core/error.h"
 #include "format_rows.h"
+#include "kernels/findings.h"
 #include "kernels/geometry.h"
 #include "kernels/verify_runner.h"
 #include "tests/kernels/small_models.h"
