@@ -56,10 +56,18 @@ VerifyRequest request_in(const char* k, const char* v, std::vector<LayerPlan> la
     return request;
 }
 
+/// Emulated kernels take their time; they read K and V by the same code, each on its own, so that
+/// there a few partners of each format will do.
+bool runs_pair(const Backend& backend, Format k, Format v) {
+    const int apart = std::abs(static_cast<int>(k) - static_cast<int>(v));
+    return divides(k, 64) && divides(v, 64) &&
+           (backend.info().backend == "cpu" || apart == 0 || apart == 3);
+}
+
 TEST_P(VerifyFormats, EveryPairHoldsForFullAndSlidingLayers) {
     for (const Format k : cache_formats)
         for (const Format v : cache_formats)
-            if (divides(k, 64) && divides(v, 64))
+            if (runs_pair(*GetParam(), k, v))
                 expect_equal(request_in(name_of(k), name_of(v),
                                         {full_layer(), sliding_layer(), full_layer()}, {12, 40}));
 }
