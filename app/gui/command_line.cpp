@@ -6,6 +6,7 @@
 #include "app/gui/chart_export.h"
 #include "app/gui/log_slider.h"
 #include "app/gui/main_window.h"
+#include "app/gui/quality_chart.h"
 #include "app/gui/study_session.h"
 #include "app/gui/text.h"
 #include "core/engines/engine.h"
@@ -38,7 +39,10 @@ void add_options(QCommandLineParser& parser) {
         parser.addOption({names, QString::fromUtf8(help), QString::fromUtf8(value)});
     };
     add({QStringLiteral("chart")}, "write a chart as .svg, .pdf or .png and exit", "FILE");
-    add({QStringLiteral("kind")}, "chart: per-token (default), context, layers or budget", "KIND");
+    add({QStringLiteral("kind")},
+        "chart: per-token (default), context, layers, budget, or quality (figures on standard "
+        "input)",
+        "KIND");
     add({QStringLiteral("screenshot")}, "write a picture of the window as .png and exit", "FILE");
     add({QStringLiteral("tab")},
         "page to show: compare (default), context, layers, budget, claims or verify", "TAB");
@@ -117,9 +121,10 @@ void read_looks(Options& options, const QCommandLineParser& parser) {
     const auto value = [&](const char* name) { return parser.value(QLatin1String(name)); };
     const auto is_set = [&](const char* name) { return parser.isSet(QLatin1String(name)); };
     if (is_set("kind")) {
-        options.kind = one_of(QStringLiteral("kind"), value("kind"),
-                              {QStringLiteral("per-token"), QStringLiteral("context"),
-                               QStringLiteral("layers"), QStringLiteral("budget")});
+        options.kind =
+            one_of(QStringLiteral("kind"), value("kind"),
+                   {QStringLiteral("per-token"), QStringLiteral("context"),
+                    QStringLiteral("layers"), QStringLiteral("budget"), QStringLiteral("quality")});
     }
     if (is_set("tab")) {
         options.tab = one_of(QStringLiteral("tab"), value("tab"), MainWindow::tabNames());
@@ -236,6 +241,14 @@ ChartData make_chart(const Study& study, const QString& kind) {
     return kind == QLatin1String("layers") ? layers_chart(study) : per_token_chart(study);
 }
 
+ChartData study_chart(const Options& options) {
+    Study study;
+    StudySession session(study);
+    start_study(session, options);
+    require_answers(study);
+    return make_chart(study, options.kind);
+}
+
 void make_screenshot(const Options& options) {
     MainWindow window;
     start_study(window.session(), options);
@@ -297,12 +310,10 @@ void run_headless(const Options& options) {
         make_screenshot(options);
         return;
     }
-    Study study;
-    StudySession session(study);
-    start_study(session, options);
-    require_answers(study);
     const bool dark = options.theme == AppTheme::dark;
-    const ChartData data = make_chart(study, options.kind);
+    const ChartData data = options.kind == QLatin1String("quality")
+                               ? quality_chart(read_quality_answer())
+                               : study_chart(options);
     throw_if(export_chart(data, dark ? dark_chart_theme() : light_chart_theme(),
                           options.size.value_or(export_size(data)), options.file));
 }
