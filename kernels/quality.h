@@ -24,7 +24,7 @@
 namespace kvcaliper::kernels {
 
 /// The largest cache that is measured: tokens · heads · width of K or V.
-inline constexpr std::int64_t most_quality_numbers = std::int64_t{1} << 26;
+inline constexpr std::int64_t most_quality_numbers = std::int64_t{1} << 24;
 inline constexpr std::int64_t outlier_period = 32; ///< one channel in so many is larger
 inline constexpr float outlier_factor = 8;
 

@@ -34,7 +34,7 @@ std::vector<Format> formats_at(const JsonValue& json, const char* key, std::int6
     return formats;
 }
 
-/// Factors are at most 2^26 each: two of them fit, and then the third.
+/// Factors are at most 2^24 each: products of two fit 64 bits.
 void check_size(const QualityRequest& r) {
     for (const std::int64_t width : {r.key_width, r.value_width})
         if (r.heads * width > most_quality_numbers ||

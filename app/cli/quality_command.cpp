@@ -54,10 +54,16 @@ JsonValue quality_request(const AttentionDims& dims, const Options& options) {
     return request;
 }
 
+/// An error that is no finite number comes as null: nothing to compare.
 double number(const JsonValue& value) {
-    return value.if_double()    ? *value.if_double()
-           : value.if_integer() ? static_cast<double>(*value.if_integer())
-                                : 0.0;
+    if (value.if_double()) {
+        return *value.if_double();
+    }
+    if (!value.if_integer()) {
+        throw Error("kvcaliper-verify: expected a number, found " + describe(value),
+                    ErrorKind::impossible_here);
+    }
+    return static_cast<double>(*value.if_integer());
 }
 
 /// A pair of formats: what was measured, and its bytes.

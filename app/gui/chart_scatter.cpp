@@ -97,8 +97,9 @@ std::vector<QRectF> ScatterLabelsItem::marks() const {
         const QPointF low = place(chart_.span->low), high = place(chart_.span->high);
         const QFontMetricsF metrics(font_, parentPlot());
         marks.emplace_back(high.x() - 2, high.y(), 4, low.y() - high.y());
-        marks.emplace_back(high.x(), (low.y() + high.y() - metrics.height()) / 2,
-                           metrics.horizontalAdvance(chart_.span->label) + 12, metrics.height());
+        const QSizeF name = metrics.size(0, chart_.span->label);
+        marks.emplace_back(high.x(), (low.y() + high.y() - name.height()) / 2, name.width() + 12,
+                           name.height());
     }
     return marks;
 }
@@ -163,7 +164,6 @@ void draw_span(QCustomPlot& plot, const ScatterSpan& span, const ChartTheme& the
     label->position->setCoords(span.low.bytes, std::sqrt(span.low.error * span.high.error));
     label->setPositionAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     label->setPadding(QMargins(7, 1, 4, 1));
-    label->setBrush(QBrush(theme.ground));
     label->setColor(theme.text);
     label->setFont(plot.font());
     label->setText(span.label);

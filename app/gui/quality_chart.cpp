@@ -51,11 +51,15 @@ Pair read_pair(const JsonValue& json) {
     if (errors.empty()) {
         throw Error("quality: /errors: expected numbers, found none");
     }
+    const double error = number(errors.front());
+    if (error <= 0) { // a logarithm has no zero
+        throw Error("quality: /errors: expected more than 0, found " + describe(errors.front()));
+    }
     const JsonValue& best = json.at("best");
     return {text(k),
             text(v),
             parse_written_number(json.string_at("bytes_per_token")).value.numerator(),
-            number(errors.front()),
+            error,
             best.if_bool() != nullptr && *best.if_bool(),
             series_of(k, v)};
 }
@@ -129,7 +133,7 @@ std::optional<ScatterSpan> span_of(const std::vector<Pair>& pairs) {
     }
     return ScatterSpan{
         point_of(*keys, true), point_of(*values, true),
-        tr("%1 per token either way: %2 or %3")
+        tr("%1 either way:\n%2 or %3")
             .arg(exact_text(Ratio(keys->bytes)), percent(values->error), percent(keys->error))};
 }
 

@@ -61,7 +61,7 @@ TEST(QualityChart, EightAndFourBitsAtTheSameBytesAreHeldTogether) {
     EXPECT_EQ(chart.span->low.label, s("q8_0 / q4_0"));
     EXPECT_EQ(chart.span->high.label, s("q4_0 / q8_0"));
     EXPECT_EQ(chart.span->low.bytes, chart.span->high.bytes);
-    EXPECT_EQ(chart.span->label, s("53,248 B per token either way: 63 % or 9 %"));
+    EXPECT_EQ(chart.span->label, s("53,248 B either way:\n63 % or 9 %"));
 }
 
 TEST(QualityChart, ItsDescriptionHasEveryNumber) {
@@ -110,7 +110,7 @@ TEST(QualityChart, TheProgramDrawsWhatItIsGiven) {
     EXPECT_EQ(drawn.code, 0) << drawn.err.toStdString();
     const QByteArray svg = test::read(path);
     for (const char* words : {">q8_0 / q4_0<", ">q4_0 / q8_0<", ">K finer than V<", ">10 %<",
-                              ">53,248 B per token either way: 63 % or 9 %<"}) {
+                              ">53,248 B either way:<", ">63 % or 9 %<"}) {
         EXPECT_TRUE(svg.contains(words)) << words;
     }
 }

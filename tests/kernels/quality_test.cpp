@@ -168,10 +168,10 @@ TEST(Quality, RequestsThatMakeNoSenseAreRefusedByKey) {
         }
         return "";
     };
-    EXPECT_EQ(problem("tokens", 0), "/quality/tokens: expected 1 to 67108864, found 0");
+    EXPECT_EQ(problem("tokens", 0), "/quality/tokens: expected 1 to 16777216, found 0");
     EXPECT_EQ(problem("heads", 5), "/quality/heads: expected a multiple of 2, found 5");
-    EXPECT_EQ(problem("tokens", 67108864), "/quality: expected at most 67108864 numbers, found "
-                                           "67108864 tokens of 2 heads of 64");
+    EXPECT_EQ(problem("tokens", 16777216), "/quality: expected at most 16777216 numbers, found "
+                                           "16777216 tokens of 2 heads of 64");
     EXPECT_EQ(problem("k_formats", JsonValue::Array{"mxfp4"}),
               "/quality/k_formats: expected a format that has kernels, found string \"mxfp4\"");
     EXPECT_EQ(problem("key_width", 80), "/quality/k_formats: expected rows that blocks of 32 "
