@@ -110,7 +110,7 @@ struct ScatterSeries {
     std::vector<ScatterPoint> points;
 };
 
-/// Two points at the same bytes, and what lies between their errors.
+/// Two points at the same bytes, and a word on them over the higher one.
 struct ScatterSpan {
     ScatterPoint low, high;
     QString label;

@@ -65,7 +65,7 @@ std::vector<ScatterPoint> named_points(const ScatterChart& chart) {
     std::vector<ScatterPoint> named;
     for (const ScatterPoint& point : points) {
         const bool known = std::any_of(named.begin(), named.end(), [&](const ScatterPoint& other) {
-            return other.label == point.label;
+            return other.bytes == point.bytes && other.error == point.error;
         });
         if (!point.label.isEmpty() && !known) {
             named.push_back(point);
@@ -79,8 +79,7 @@ ScatterLabelsItem::ScatterLabelsItem(QCustomPlot* plot, const ScatterChart& char
     : CanvasItem(plot), chart_(chart), named_(named_points(chart)), theme_(theme),
       font_(plot->font()) {}
 
-/// What a name must not cover: points, the front's stairs, the line between two points with its
-/// name.
+/// What a name must not cover: points, the front's stairs, the line between two points.
 std::vector<QRectF> ScatterLabelsItem::marks() const {
     std::vector<QRectF> marks;
     for (const ScatterSeries& series : chart_.series) {
@@ -95,11 +94,7 @@ std::vector<QRectF> ScatterLabelsItem::marks() const {
     }
     if (chart_.span) {
         const QPointF low = place(chart_.span->low), high = place(chart_.span->high);
-        const QFontMetricsF metrics(font_, parentPlot());
         marks.emplace_back(high.x() - 2, high.y(), 4, low.y() - high.y());
-        const QSizeF name = metrics.size(0, chart_.span->label);
-        marks.emplace_back(high.x(), (low.y() + high.y() - name.height()) / 2, name.width() + 12,
-                           name.height());
     }
     return marks;
 }
@@ -161,9 +156,9 @@ void draw_span(QCustomPlot& plot, const ScatterSpan& span, const ChartTheme& the
     line->setPen(QPen(theme.text, 1.5));
     line->setScatterStyle({QCPScatterStyle::ssCircle, QPen(theme.text, 1.5), Qt::NoBrush, 13});
     auto* label = new QCPItemText(&plot);
-    label->position->setCoords(span.low.bytes, std::sqrt(span.low.error * span.high.error));
-    label->setPositionAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    label->setPadding(QMargins(7, 1, 4, 1));
+    label->position->setCoords(span.high.bytes, span.high.error);
+    label->setPositionAlignment(Qt::AlignHCenter | Qt::AlignBottom);
+    label->setPadding(QMargins(0, 0, 0, 9)); // over the point's ring
     label->setColor(theme.text);
     label->setFont(plot.font());
     label->setText(span.label);
@@ -180,7 +175,7 @@ void set_ranges(QCustomPlot& plot, const ScatterChart& chart) {
         }
     }
     plot.xAxis->setRange(least_bytes / 1.12, most_bytes * 1.08);
-    plot.yAxis->setRange(least / 1.5, most * 1.5);
+    plot.yAxis->setRange(least / 1.5, most * 1.7); // room for a name over the highest point
 }
 
 } // namespace

@@ -131,10 +131,12 @@ std::optional<ScatterSpan> span_of(const std::vector<Pair>& pairs) {
     if (keys == nullptr || values == nullptr || keys->bytes != values->bytes) {
         return std::nullopt;
     }
-    return ScatterSpan{
-        point_of(*keys, true), point_of(*values, true),
-        tr("%1 either way:\n%2 or %3")
-            .arg(exact_text(Ratio(keys->bytes)), percent(values->error), percent(keys->error))};
+    const auto end = [](const Pair& pair) {
+        return ScatterPoint{static_cast<double>(pair.bytes), pair.error,
+                            tr("%1: %2").arg(pair_name(pair), percent(pair.error))};
+    };
+    return ScatterSpan{end(*keys), end(*values),
+                       tr("%1 per token").arg(exact_text(Ratio(keys->bytes)))};
 }
 
 QString description_of(const QString& model, const std::vector<Pair>& pairs) {

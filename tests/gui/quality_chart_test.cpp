@@ -58,10 +58,10 @@ TEST(QualityChart, TheFrontFallsAndF32IsNoCache) {
 TEST(QualityChart, EightAndFourBitsAtTheSameBytesAreHeldTogether) {
     const auto chart = std::get<ScatterChart>(quality_chart(answer()).body);
     ASSERT_TRUE(chart.span);
-    EXPECT_EQ(chart.span->low.label, s("q8_0 / q4_0"));
-    EXPECT_EQ(chart.span->high.label, s("q4_0 / q8_0"));
+    EXPECT_EQ(chart.span->low.label, s("q8_0 / q4_0: 9 %"));
+    EXPECT_EQ(chart.span->high.label, s("q4_0 / q8_0: 63 %"));
     EXPECT_EQ(chart.span->low.bytes, chart.span->high.bytes);
-    EXPECT_EQ(chart.span->label, s("53,248 B either way:\n63 % or 9 %"));
+    EXPECT_EQ(chart.span->label, s("53,248 B per token"));
 }
 
 TEST(QualityChart, ItsDescriptionHasEveryNumber) {
@@ -109,8 +109,8 @@ TEST(QualityChart, TheProgramDrawsWhatItIsGiven) {
     const Drawn drawn = draw(path, QByteArray(answer_text) + "\n");
     EXPECT_EQ(drawn.code, 0) << drawn.err.toStdString();
     const QByteArray svg = test::read(path);
-    for (const char* words : {">q8_0 / q4_0<", ">q4_0 / q8_0<", ">K finer than V<", ">10 %<",
-                              ">53,248 B either way:<", ">63 % or 9 %<"}) {
+    for (const char* words : {">q8_0 / q4_0: 9 %<", ">q4_0 / q8_0: 63 %<", ">K finer than V<",
+                              ">10 %<", ">53,248 B per token<"}) {
         EXPECT_TRUE(svg.contains(words)) << words;
     }
 }

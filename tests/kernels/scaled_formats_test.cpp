@@ -126,7 +126,7 @@ TEST(Iq4Nl, LosesABlockToWhatIsNoNumber) {
 }
 
 TEST(Nvfp4, RoundsToTheEightSizesWithTiesToEven) {
-    // Sizes of e2m1 (OCP MX 1.0, table 5): 0, 0.5, 1, 1.5, 2, 3, 4, 6. The greatest is 6, so the
+    // Sizes of e2m1 (OCP MX 1.0, FP4): 0, 0.5, 1, 1.5, 2, 3, 4, 6. The greatest is 6, so the
     // block's scale is 1, which is 0x38 in e4m3; the second block has a scale of 0.5, 0x30.
     const std::vector<float> row{0.25f, 0.75f, 1.25f, 1.75f, 2.5f,  3.5f, 5, 5.01f, -0.25f, -6,
                                  0.26f, -3,    0,     -0.0f, -1.3f, 6,    3, -1.5f, 0.5f,   0.375f};
