@@ -160,10 +160,10 @@ double error_of(Backend& backend, const Case& c) {
     const Buffer workspace(backend, Bytes(size_of(backend.workspace_bytes(view)), 0xff));
     backend.attend(view, workspace.get());
     return worst_row(floats_in(out.bytes()),
-                     attend_by_definition(numbers_in(queries, format_of(element)), heads, c.group,
-                                          numbers_in(keys, c.key, c.key_width), c.key_width,
-                                          numbers_in(values, c.value, c.value_width), c.value_width,
-                                          c.slots, valid, 0.125),
+                     attend_by_definition(numbers_in(queries, format_of(element), c.key_width),
+                                          heads, c.group, numbers_in(keys, c.key, c.key_width),
+                                          c.key_width, numbers_in(values, c.value, c.value_width),
+                                          c.value_width, c.slots, valid, 0.125),
                      c.value_width) /
            gate_of(backend, view);
 }
@@ -247,8 +247,8 @@ TEST_P(FormatAttention, LatentRowsInEveryFormat) {
             };
             const auto latent = numbers_in(latents, format, rank);
             const auto wanted = attend_by_definition(
-                join(numbers_in(q_latents, format_of(element)),
-                     numbers_in(q_ropes, format_of(element))),
+                join(numbers_in(q_latents, format_of(element), rank),
+                     numbers_in(q_ropes, format_of(element), rope)),
                 heads, heads, join(latent, numbers_in(ropes, rope_format(format), rope)),
                 rank + rope, latent, rank, slots, valid, 0.0625);
             EXPECT_LE(worst_row(floats_in(out.bytes()), wanted, rank), gate_of(backend, view))

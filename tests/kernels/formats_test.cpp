@@ -79,9 +79,9 @@ TEST(Formats, ABlockOfQ4ZeroByHand) {
     wanted[1] = 0xbc;
     wanted = stored_row(*all_backends().front(), Format::q4_0, row);
     EXPECT_EQ(wanted[1], 0xbc);
-    EXPECT_EQ(numbers_in(wanted, Format::q4_0)[0], 8);
-    EXPECT_EQ(numbers_in(wanted, Format::q4_0)[1], 7);
-    EXPECT_EQ(numbers_in(wanted, Format::q4_0)[16], 3);
+    EXPECT_EQ(numbers_in(wanted, Format::q4_0, 32)[0], 8);
+    EXPECT_EQ(numbers_in(wanted, Format::q4_0, 32)[1], 7);
+    EXPECT_EQ(numbers_in(wanted, Format::q4_0, 32)[16], 3);
 }
 
 TEST(Formats, ABlockOfQ5ZeroByHand) {
@@ -170,7 +170,7 @@ TEST(Formats, EveryBackendStoresTheBytesThatTheReferenceExpects) {
                 continue;
             const std::int64_t width = divides(format, 96) ? 96 : 256;
             const Bytes source = random_rows(rows, width, element);
-            std::vector<double> wanted = numbers_in(source, format_of(element));
+            std::vector<double> wanted = numbers_in(source, format_of(element), width);
             for (std::int64_t row = 0; row < rows; ++row)
                 store_and_restore(format, width, wanted.data() + row * width);
             Bytes first;
@@ -197,7 +197,7 @@ TEST(Formats, ARingOfQuantisedRowsKeepsTheLastTokens) {
             append_on(*backend,
                       {nullptr, nullptr, 1, rows, width, slots, 3, 12, Element::f16, format},
                       source, plane);
-            std::vector<double> wanted = numbers_in(source, Format::f16);
+            std::vector<double> wanted = numbers_in(source, Format::f16, width);
             for (std::int64_t i = 0; i < 12 * rows; ++i)
                 store_and_restore(format, width, wanted.data() + i * width);
             const std::vector<double> got = numbers_in(plane, format, width);
