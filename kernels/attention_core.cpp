@@ -26,6 +26,13 @@ std::string width_obstacle(const AttentionKind& kind) {
             return found("a width that is no multiple of 16,", width);
         }
     }
+    for (const auto& [format, width] : {std::pair{kind.key_format, stored_key},
+                                        std::pair{rope_format(kind.key_format), kind.rope_width},
+                                        std::pair{kind.value_format, kind.value_width}}) {
+        if (stored_row_bytes(format, width) % 2 != 0) { // the tile loader reads two bytes at once
+            return found("rows of an odd number of bytes,", stored_row_bytes(format, width));
+        }
+    }
     if (kind.key_width > kMaxKeyColumns) {
         return found("keys wider than 576,", kind.key_width);
     }
@@ -43,6 +50,9 @@ bool fits_f16(Format format) {
     case Format::q4_0:
     case Format::q5_0:
     case Format::q4_1:
+    case Format::q5_1:
+    case Format::iq4_nl:
+    case Format::nvfp4: // exactly: 2 bits times 4, from 2^-10 to 6 · 448
         return true;
     default:
         return false;
@@ -130,8 +140,10 @@ std::int64_t tile_row_load_bytes(Format format, std::int64_t width) {
     case Format::q8_0:
     case Format::q4_0:
     case Format::q5_0:
+    case Format::iq4_nl:
         return stored_row_bytes(format, width) + blocks * 2;
     case Format::q4_1:
+    case Format::q5_1:
         return stored_row_bytes(format, width) + blocks * 4;
     default:
         return stored_row_bytes(format, width);

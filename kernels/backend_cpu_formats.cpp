@@ -1,78 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows into and out of the formats of a cache. Built without contracting products and sums, so that
 // every build stores the same bytes.
-#include "kernels/backend_cpu_simd.h"
+#include "kernels/backend_cpu_formats.h"
 
 namespace kvcaliper::kernels::KVCALIPER_CPU_VARIANT {
 namespace {
 
 constexpr int block = 32;
 constexpr int vectors = block / lanes;
-
-typedef std::int8_t Bytes __attribute__((vector_size(lanes)));
-typedef std::uint8_t UnsignedBytes __attribute__((vector_size(lanes)));
-
-// Spelled out where the compiler would take the bytes one by one.
-KV_INLINE Ints widen(Bytes bytes) {
-#if defined(__AVX512F__)
-    return (Ints)_mm512_maskz_cvtepi8_epi32(0xffff, (__m128i)bytes);
-#elif defined(__AVX2__)
-    return (Ints)_mm256_cvtepi8_epi32(_mm_cvtsi64_si128((long long)bytes));
-#else
-    return __builtin_convertvector(bytes, Ints);
-#endif
-}
-
-KV_INLINE Words widen(UnsignedBytes bytes) {
-#if defined(__AVX512F__)
-    return (Words)_mm512_maskz_cvtepu8_epi32(0xffff, (__m128i)bytes);
-#elif defined(__AVX2__)
-    return (Words)_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)bytes));
-#else
-    return __builtin_convertvector(bytes, Words);
-#endif
-}
-
-/// Exact, and without a branch: the sign of a scale can not be foreseen.
-KV_INLINE float half_to_float(std::uint16_t half) {
-    const std::uint32_t magnitude = (half & 0x7fffu) << 13;
-    float value;
-    __builtin_memcpy(&value, &magnitude, 4);
-    value *= 0x1p112f;
-    std::uint32_t bits;
-    __builtin_memcpy(&bits, &value, 4);
-    bits |= (magnitude >= 0x0f800000u ? 0x7f800000u : 0u) | (half & 0x8000u) << 16;
-    __builtin_memcpy(&value, &bits, 4);
-    return value;
-}
-
-/// To nearest, ties to even; a scale is always below 65504.
-KV_INLINE std::uint16_t float_to_half(float value) {
-    std::uint32_t bits;
-    __builtin_memcpy(&bits, &value, 4);
-    const std::uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
-    std::uint32_t half = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
-    if (magnitude < 0x38800000u) { // below 2^-14 the adder rounds to a multiple of 2^-24
-        const float shifted = (value < 0 ? -value : value) + 0.5f;
-        __builtin_memcpy(&half, &shifted, 4);
-        half &= 0x7fffu;
-    }
-    return static_cast<std::uint16_t>(sign | half);
-}
-
-template <typename T> KV_INLINE T load_as(const unsigned char* from) {
-    T value;
-    __builtin_memcpy(&value, from, sizeof value);
-    return value;
-}
-
-template <typename T> KV_INLINE void store_as(unsigned char* to, T value) {
-    __builtin_memcpy(to, &value, sizeof value);
-}
-
-KV_INLINE Floats magnitude_of(Floats x) {
-    return (Floats)((Words)x & 0x7fffffffu);
-}
 
 /// The 32 numbers of one block, and what its quants are made from.
 struct Numbers {
@@ -102,10 +37,6 @@ struct Numbers {
         return values[i];
     }
 };
-
-KV_INLINE float inverse(float d) {
-    return d != 0 ? 1.0f / d : 0.0f;
-}
 
 /// Halves away from zero.
 KV_INLINE Ints nearest(Floats t) {
@@ -171,53 +102,76 @@ void encode_q5_0(const Numbers& numbers, unsigned char* out) {
     quants.put_nibbles(out + 6);
 }
 
-void encode_q4_1(const Numbers& numbers, unsigned char* out) {
+/// Quants 0 … most above the least number; the scale and that number go to the block's start.
+KV_INLINE Quants affine_quants(const Numbers& numbers, int most, unsigned char* out) {
     Floats high = numbers.x[0], low = -numbers.x[0];
     for (int j = 1; j < vectors; ++j) {
         high = maximum(numbers.x[j], high);
         low = maximum(-numbers.x[j], low);
     }
-    const float least = -largest(low), d = (largest(high) - least) / 15.0f, by = inverse(d);
+    const float least = -largest(low), d = (largest(high) - least) / static_cast<float>(most),
+                by = inverse(d);
     store_as(out, float_to_half(d));
     store_as(out + 2, float_to_half(least));
     Quants quants;
     for (int j = 0; j < vectors; ++j) {
         const Floats t = (numbers.x[j] - least) * by + 0.5f;
-        store_as(quants.q + j * lanes, __builtin_convertvector(quant(t, 15), UnsignedBytes));
+        store_as(quants.q + j * lanes, __builtin_convertvector(quant(t, most), UnsignedBytes));
     }
-    quants.put_nibbles(out + 4);
+    return quants;
 }
 
-/// To nearest, ties to even, at most 448; a NaN stays one.
-KV_INLINE UnsignedBytes to_fp8_e4m3(Floats x) {
-    const Words bits = (Words)x, size = bits & 0x7fffffffu;
-    const Words normal = (size - (120u << 23) + 0x7ffffu + (size >> 20 & 1u)) >> 20;
-    const Words small = (Words)((Floats)size + 16384.0f) & 0xfu; // a multiple of 2^-9
-    Words code = size < (121u << 23) ? small : normal;
-    code = code > 0x7eu ? Words{} + 0x7eu : code;
-    code = size > 0x7f800000u ? Words{} + 0x7fu : code;
-    return __builtin_convertvector(code | (bits >> 24 & 0x80u), UnsignedBytes);
+void encode_q4_1(const Numbers& numbers, unsigned char* out) {
+    affine_quants(numbers, 15, out).put_nibbles(out + 4);
 }
 
-KV_INLINE Floats from_fp8_e4m3(UnsignedBytes bytes) {
-    const Words wide = widen(bytes), code = wide & 0x7fu;
-    const Floats size = (Floats)(code << 20) * 0x1p120f;
-    const Words bits = (Words)size | ((Words)(code == 0x7fu) & 0x7fc00000u);
-    return (Floats)(bits | (wide & 0x80u) << 24);
+void encode_q5_1(const Numbers& numbers, unsigned char* out) {
+    const Quants quants = affine_quants(numbers, 31, out);
+    store_as(out + 4, quants.high_bits());
+    quants.put_nibbles(out + 8);
 }
 
-/// `n` (at most a vector of) source numbers, zeros behind them.
-KV_INLINE Floats source_numbers(const EncodeTask& task, std::int64_t first, std::int64_t n) {
-    if (task.element == Element::f32) {
-        float copy[lanes] = {};
-        __builtin_memcpy(copy, static_cast<const float*>(task.source) + first,
-                         static_cast<std::size_t>(n) * 4);
-        return load(copy);
+constexpr float iq4_levels[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                  1,    13,   25,  38,  53,  69,  89,  113};
+
+/// The nearest level's quant, between two the upper one.
+KV_INLINE Ints iq4_quant(Floats t) {
+    Ints quant{};
+    for (int i = 1; i < 16; ++i)
+        quant -= (Ints)(t >= 0.5f * (iq4_levels[i - 1] + iq4_levels[i]));
+    return quant;
+}
+
+/// Halves are added until one number is left, as the lanes of a warp do it.
+float sum_of_lanes(float (&numbers)[unsigned{block}]) {
+    for (int n = block / 2; n > 0; n /= 2)
+        for (int i = 0; i < n; ++i)
+            numbers[i] += numbers[i + n];
+    return numbers[0];
+}
+
+/// The greatest number becomes the lowest level, the others the nearest ones; the scale is the one
+/// that leaves the least squares, each weighed with its own square.
+void encode_iq4_nl(const Numbers& numbers, unsigned char* out) {
+    const float most = numbers.greatest();
+    const bool exists = (most < 0 ? -most : most) >= 1e-15f;
+    const float by = exists ? 1.0f / (most / -127.0f) : 0.0f;
+    Quants quants;
+    float products[unsigned{block}], squares[unsigned{block}];
+    for (int j = 0; j < vectors; ++j) {
+        const Floats x = numbers.x[j];
+        const Ints quant = iq4_quant(x * by);
+        store_as(quants.q + j * lanes, __builtin_convertvector(quant, UnsignedBytes));
+        Floats level{};
+        for (int i = 0; i < lanes; ++i)
+            level[i] = iq4_levels[quant[i]];
+        const Floats weighed = x * x * level;
+        store(products + j * lanes, weighed * x);
+        store(squares + j * lanes, weighed * level);
     }
-    const auto* from = static_cast<const std::uint16_t*>(task.source) + first;
-    if (n < lanes)
-        return task.element == Element::bf16 ? load_tail<true>(from, n) : load_tail<false>(from, n);
-    return task.element == Element::bf16 ? load_floats<true>(from) : load_floats<false>(from);
+    quants.put_nibbles(out + 2);
+    store_as(out, exists ? float_to_half(sum_of_lanes(products) / sum_of_lanes(squares))
+                         : std::uint16_t{0});
 }
 
 /// Blocks of 128 e4m3 with a scale each.
@@ -299,6 +253,20 @@ void decode_q4_1(const unsigned char* in, float* out) {
                    half_to_float(load_as<std::uint16_t>(in + 2)), out);
 }
 
+void decode_q5_1(const unsigned char* in, float* out) {
+    decode_nibbles(in + 8, load_as<std::uint32_t>(in + 4), 0,
+                   half_to_float(load_as<std::uint16_t>(in)),
+                   half_to_float(load_as<std::uint16_t>(in + 2)), out);
+}
+
+void decode_iq4_nl(const unsigned char* in, float* out) {
+    const float d = half_to_float(load_as<std::uint16_t>(in));
+    for (int j = 0; j < block / 2; ++j) {
+        out[j] = iq4_levels[in[2 + j] & 15] * d;
+        out[j + block / 2] = iq4_levels[in[2 + j] >> 4] * d;
+    }
+}
+
 void decode_scaled(const StoredRows& rows, const unsigned char* in, float* out) {
     constexpr std::int64_t numbers = 128;
     for (std::int64_t first = 0; first < rows.width; first += numbers, in += numbers + 4) {
@@ -364,6 +332,15 @@ void decode_row(const StoredRows& rows, const unsigned char* in, float* out) {
         return decode_blocks<decode_q4_1>(rows, 20, in, out);
     case Format::fp8_e4m3_128:
         return decode_scaled(rows, in, out);
+    case Format::q5_1:
+        return decode_blocks<decode_q5_1>(rows, 24, in, out);
+    case Format::iq4_nl:
+        return decode_blocks<decode_iq4_nl>(rows, 18, in, out);
+    case Format::nvfp4:
+    case Format::mxfp8:
+    case Format::fp8_per_token_head:
+    case Format::int8_per_token_head:
+        return decode_scales_behind(rows, in, out);
     }
 }
 
@@ -381,6 +358,15 @@ void encode(const EncodeTask& task) {
         return encode_blocks<encode_q4_1>(task, 20);
     case Format::fp8_e4m3_128:
         return encode_scaled(task);
+    case Format::q5_1:
+        return encode_blocks<encode_q5_1>(task, 24);
+    case Format::iq4_nl:
+        return encode_blocks<encode_iq4_nl>(task, 18);
+    case Format::nvfp4:
+    case Format::mxfp8:
+    case Format::fp8_per_token_head:
+    case Format::int8_per_token_head:
+        return encode_scales_behind(task);
     default:
         return encode_numbers(task);
     }

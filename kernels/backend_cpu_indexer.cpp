@@ -35,16 +35,6 @@ KV_INLINE Floats score(const IndexTask& task, const KeyBlock& block, std::int64_
     return sum;
 }
 
-/// Columns of up to `lanes` numbers; those that do not exist are zero.
-KV_INLINE Floats load_some(const float* from, std::int64_t count) {
-    if (count >= lanes)
-        return load(from);
-    float copy[lanes] = {};
-    for (std::int64_t i = 0; i < count; ++i)
-        copy[i] = from[i];
-    return load(copy);
-}
-
 } // namespace
 
 void index(const IndexTask& task) {

@@ -26,18 +26,55 @@ constexpr std::int64_t element_bytes(Element element) {
 ///   q4_0: f16 d, 16 bytes;             value = (q - 8) · d, d = x of max|x| / -8
 ///   q5_0: f16 d, 32 high bits, 16 bytes; value = (q - 16) · d, d = x of max|x| / -16
 ///   q4_1: f16 d, f16 m, 16 bytes;      value = q · d + m,   d = (max x - min x) / 15, m = min x
+///   q5_1: f16 d, f16 m, 32 high bits, 16 bytes; value = q · d + m, d = (max x - min x) / 31
+///   iq4_nl: f16 d, 16 bytes;             value = level[q] · d, d = Σ x²·level·x / Σ x²·level²
 ///   fp8_e4m3_128: 128 e4m3, f32 d;       value = q · d,       d = max|x| / 448
 /// Byte j of the 16 holds quant j in its lower and quant j + 16 in its upper half. fp8_e4m3 has no
 /// block: its scale is one per tensor, lies outside the cache and is 1 here. Beside a latent in
 /// fp8_e4m3_128 the rotary key stays bf16: 4 · 132 + 64 · 2 = 656 bytes per token of DeepSeek-V3.
-enum class Format : std::int32_t { f16, bf16, f32, fp8_e4m3, q8_0, q4_0, q5_0, q4_1, fp8_e4m3_128 };
+/// Others keep the scales of a row behind all of its numbers:
+///   nvfp4: e2m1, two to a byte, the first one in the lower half; an e4m3 d per 16, max|x| / 6, as
+///     vLLM packs a head; its scale per tensor lies outside and is 1 here
+///   mxfp8: e4m3; an e8m0 d per 32, 2^(floor(log2 max|x|) - 8) (OCP MX 1.0, section 6.3)
+///   fp8_per_token_head, int8_per_token_head: e4m3 or int8; one f32 d, max|x| / 448 or / 127 and at
+///     least 1e-6, as vLLM pads a head with it
+enum class Format : std::int32_t {
+    f16,
+    bf16,
+    f32,
+    fp8_e4m3,
+    q8_0,
+    q4_0,
+    q5_0,
+    q4_1,
+    fp8_e4m3_128,
+    q5_1,
+    iq4_nl,
+    nvfp4,
+    mxfp8,
+    fp8_per_token_head,
+    int8_per_token_head
+};
 
-inline constexpr Format cache_formats[] = {Format::f16,      Format::bf16, Format::f32,
-                                           Format::fp8_e4m3, Format::q8_0, Format::q4_0,
-                                           Format::q5_0,     Format::q4_1, Format::fp8_e4m3_128};
+inline constexpr Format cache_formats[] = {Format::f16,
+                                           Format::bf16,
+                                           Format::f32,
+                                           Format::fp8_e4m3,
+                                           Format::q8_0,
+                                           Format::q4_0,
+                                           Format::q5_0,
+                                           Format::q4_1,
+                                           Format::fp8_e4m3_128,
+                                           Format::q5_1,
+                                           Format::iq4_nl,
+                                           Format::nvfp4,
+                                           Format::mxfp8,
+                                           Format::fp8_per_token_head,
+                                           Format::int8_per_token_head};
 
 struct FormatBlock {
     std::int64_t elements, bytes;
+    std::int64_t row_bytes = 0; ///< what a row has besides its blocks
 };
 
 KVCALIPER_ANYWHERE FormatBlock block_of(Format format) {
@@ -59,6 +96,17 @@ KVCALIPER_ANYWHERE FormatBlock block_of(Format format) {
         return {32, 2 + 2 + 16};
     case Format::fp8_e4m3_128:
         return {128, 128 + 4};
+    case Format::q5_1:
+        return {32, 2 + 2 + 4 + 16};
+    case Format::iq4_nl:
+        return {32, 2 + 16};
+    case Format::nvfp4:
+        return {16, 8 + 1};
+    case Format::mxfp8:
+        return {32, 32 + 1};
+    case Format::fp8_per_token_head:
+    case Format::int8_per_token_head:
+        return {1, 1, 4};
     }
     return {1, 1};
 }
@@ -69,8 +117,10 @@ KVCALIPER_ANYWHERE Format format_of(Element element) {
 }
 
 constexpr const char* name_of(Format format) {
-    constexpr const char* names[] = {"f16",  "bf16", "f32",  "fp8_e4m3",    "q8_0",
-                                     "q4_0", "q5_0", "q4_1", "fp8_e4m3_128"};
+    constexpr const char* names[] = {
+        "f16",    "bf16",  "f32",   "fp8_e4m3",           "q8_0",
+        "q4_0",   "q5_0",  "q4_1",  "fp8_e4m3_128",       "q5_1",
+        "iq4_nl", "nvfp4", "mxfp8", "fp8_per_token_head", "int8_per_token_head"};
     return names[static_cast<int>(format)];
 }
 
@@ -85,7 +135,14 @@ constexpr bool divides(Format format, std::int64_t width) {
 }
 
 KVCALIPER_ANYWHERE std::int64_t stored_row_bytes(Format format, std::int64_t width) {
-    return width / block_of(format).elements * block_of(format).bytes;
+    const FormatBlock block = block_of(format);
+    return width / block.elements * block.bytes + block.row_bytes;
+}
+
+/// True where the scales of a row lie behind all of its numbers, so that no part of it can be read
+/// without its end.
+KVCALIPER_ANYWHERE bool scales_behind(Format format) {
+    return format == Format::nvfp4 || format == Format::mxfp8 || block_of(format).row_bytes > 0;
 }
 
 /// Sources of 16 bits are stored as they are or in a format of another kind; f16 is never made of

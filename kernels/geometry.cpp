@@ -150,9 +150,9 @@ std::int64_t visible_tokens(const LayerPart& layer, std::int64_t tokens) {
 std::int64_t extent_bytes(const Plane& plane, std::int64_t sequences) {
     const std::int64_t rows = checked_multiply(sequences, plane.rows);
     const FormatBlock block = block_of(plane.format);
-    const std::int64_t blocks =
-        checked_multiply(checked_multiply(rows, plane.slots), plane.width / block.elements);
-    return checked_multiply(blocks, block.bytes);
+    const std::int64_t row =
+        checked_add(checked_multiply(plane.width / block.elements, block.bytes), block.row_bytes);
+    return checked_multiply(checked_multiply(rows, plane.slots), row);
 }
 
 std::vector<Plane> layer_planes(const LayerPart& layer, std::int64_t tokens,

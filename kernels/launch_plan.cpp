@@ -34,12 +34,20 @@ std::int64_t row_load_bytes(Format format, std::int64_t width) {
     switch (format) {
     case Format::q8_0:
     case Format::q4_0:
+    case Format::iq4_nl:
         return width * (1 + 2);
     case Format::q5_0:
         return width * (1 + 2 + 1);
     case Format::q4_1:
         return width * (1 + 2 + 2);
+    case Format::q5_1:
+        return width * (1 + 2 + 2 + 1);
+    case Format::nvfp4:
+    case Format::mxfp8:
+        return width * (1 + 1);
     case Format::fp8_e4m3_128:
+    case Format::fp8_per_token_head:
+    case Format::int8_per_token_head:
         return width * (1 + 4);
     default:
         return stored_row_bytes(format, width);
@@ -199,7 +207,9 @@ LaunchPlan plan_append(const AppendView& view, const DeviceFacts& facts) {
     const std::int64_t rows = view.sequences * (view.count - plan.skip) * view.rows;
     // Enough blocks to fill the device several times over; each takes rows in turn.
     plan.grid = std::min(divide_up(rows, kBlockWarps), facts.multiprocessors * 32);
-    plan.bytes_read = rows * view.width * element_bytes(view.element);
+    // Where a row has one scale, all of it is looked at before any of it is stored.
+    const std::int64_t looks = block_of(view.format).row_bytes > 0 ? 2 : 1;
+    plan.bytes_read = looks * rows * view.width * element_bytes(view.element);
     plan.bytes_written = rows * stored_row_bytes(view.format, view.width);
     refuse_what_does_not_fit(plan, facts);
     return plan;

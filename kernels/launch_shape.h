@@ -99,9 +99,9 @@ KVCALIPER_ANYWHERE std::int32_t matrix_weight_parts(Element weights) {
     return weights == Element::bf16 ? 2 : 1;
 }
 /// A quantised number has more bits than f16: keys are kept as the sum of two, for what a score is
-/// off its weight is off in proportion. Of a value one rounded number will do.
+/// off its weight is off in proportion. Of a value one rounded number will do. f16 holds nvfp4.
 KVCALIPER_ANYWHERE std::int32_t matrix_key_parts(Format format) {
-    return block_of(format).elements > 1 ? 2 : 1;
+    return block_of(format).elements > 1 && format != Format::nvfp4 ? 2 : 1;
 }
 /// Columns of a key that one step of scoring takes; shorter keys end in zeros.
 inline constexpr std::int32_t kKeyStep = 32;

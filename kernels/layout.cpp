@@ -203,7 +203,10 @@ std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t 
     for (BufferPlan& buffer : buffers)
         if (buffer.plane) {
             buffer.extent = extent_bytes(*buffer.plane, request.sequences);
-            buffer.element_size = block_of(buffer.plane->format).bytes;
+            const Format format = buffer.plane->format;
+            buffer.element_size = scales_behind(format)
+                                      ? stored_row_bytes(format, buffer.plane->width)
+                                      : block_of(format).bytes;
             if (request.page > 0 && buffer.plane->slots > tokens)
                 buffer.slack = buffer.extent / buffer.plane->slots * (buffer.plane->slots - tokens);
         }

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "core/verify_record.h"
 #include "kernels/protocol.h"
+#include "kernels/quality.h"
 #include "kernels/verify_runner.h"
 
 #include <csignal>
@@ -117,13 +118,42 @@ std::unique_ptr<Backend> named_backend(const Options& options, std::string& note
     return options.backend ? make_backend(*options.backend, note) : nullptr;
 }
 
+JsonValue progress_line(std::int64_t done, std::int64_t total) {
+    JsonValue line;
+    line.set("type", "progress");
+    line.set("done", done);
+    line.set("total", total);
+    return line;
+}
+
+/// Always on the CPU: what is measured is the arithmetic, which is the same everywhere.
+int run_quality(const JsonValue& json, LineWriter& lines) {
+    const QualityRequest request = quality_request_from_json(json);
+    std::optional<HangupWatch> watch;
+    if (request.cancel_on_eof) {
+        follow_parent();
+        watch.emplace(STDIN_FILENO, cancel);
+    }
+    const std::unique_ptr<Backend> backend = make_cpu_backend();
+    lines.write(hello(*backend));
+    const QualityResult result = measure_quality(
+        request, *backend,
+        [&](std::int64_t done, std::int64_t total) { lines.write(progress_line(done, total)); },
+        &cancel);
+    lines.write(to_json(result));
+    return result.cancelled ? exit_code(Verdict::cancelled) : 0;
+}
+
 int run(const Options& options, LineWriter& lines) {
     std::string note;
     std::unique_ptr<Backend> backend = named_backend(options, note);
     const std::optional<std::string> text = read_request(STDIN_FILENO, cancel);
     if (!text)
         return exit_code(Verdict::cancelled);
-    VerifyRequest request = verify_request_from_json(parse_json(*text, "request").value);
+    const JsonValue json = parse_json(*text, "request").value;
+    if (asks_for_quality(json))
+        return run_quality(json, lines);
+    VerifyRequest request = verify_request_from_json(json);
     if (options.backend)
         request.backend = *options.backend;
     check_request(request);

@@ -90,11 +90,40 @@ void check_context_options(const Options& options) {
     }
 }
 
+/// The figures go to the window's program as one line.
+int draw(const std::vector<std::string>& arguments, const std::string& figures, Io& io) {
+    const std::string program = find_program("KVCALIPER_GUI", "kvcaliper-gui");
+    const int code = run_child(program, arguments, figures,
+                               [&](const std::string& line) { io.out << line << "\n"; });
+    if (code > impossible_here) {
+        throw Error(program + ": ended with code " + std::to_string(code),
+                    ErrorKind::impossible_here);
+    }
+    return code;
+}
+
+/// Measured here: the window's program draws it and knows no kernels.
+int chart_quality(const Options& options, Io& io) {
+    if (options.models.size() != 1 || is_study(options.models[0])) {
+        throw Error("--kind quality: expected one model");
+    }
+    find_program("KVCALIPER_GUI", "kvcaliper-gui"); // before anything is measured for it
+    std::vector<std::string> arguments{"--chart", options.chart_file, "--kind",
+                                       "quality", "--theme",          options.chart_theme};
+    if (!options.chart_size.empty()) {
+        arguments.insert(arguments.end(), {"--size", options.chart_size});
+    }
+    return draw(arguments, dump_json(quality_answer(options, io), -1) + "\n", io);
+}
+
 } // namespace
 
 int chart_command(const Options& options, Io& io) {
     check_file_name(options.chart_file);
     check_context_options(options);
+    if (options.chart_kind == "quality") {
+        return chart_quality(options, io);
+    }
     for (const std::string& model : options.models) {
         if (is_study(model)) {
             continue; // the window's program reads it
@@ -108,14 +137,7 @@ int chart_command(const Options& options, Io& io) {
             resolve_formats(options.settings, read->plan); // the required view alone
         }
     }
-    const std::string program = find_program("KVCALIPER_GUI", "kvcaliper-gui");
-    const int code = run_child(program, chart_arguments(options), "",
-                               [&](const std::string& line) { io.out << line << "\n"; });
-    if (code > impossible_here) {
-        throw Error(program + ": ended with code " + std::to_string(code),
-                    ErrorKind::impossible_here);
-    }
-    return code;
+    return draw(chart_arguments(options), "", io);
 }
 
 } // namespace kvcaliper::cli

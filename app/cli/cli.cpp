@@ -27,6 +27,7 @@ const char* const footer_text =
     "  kvcaliper log server.log --model gemma-3-27b\n"
     "  kvcaliper verify gpt2-xl -c 1000\n"
     "  kvcaliper verify --claims\n"
+    "  kvcaliper quality --k q8_0\n"
     "Exit codes: 0 answered, 1 answered no, 2 usage or bad input, 3 impossible here.";
 
 /// An option whose text is turned into tokens; errors name the option.
@@ -325,6 +326,33 @@ void add_chart_gpus(CLI::App& chart, Options& options) {
         ->allow_extra_args(false);
 }
 
+void add_quality_command(CLI::App& app, Options& options, Command& chosen) {
+    CLI::App* quality =
+        add_command(app, "quality", "What K and V formats cost in outputs, beside their bytes",
+                    quality_command, chosen);
+    quality
+        ->add_option("MODEL", options.models,
+                     "whose heads, widths and bytes: config.json, folder, - or bundled name "
+                     "(default llama-3-8b)")
+        ->expected(1);
+    add_tokens(
+        *quality, "-c,--context",
+        [&options](Tokens tokens) {
+            options.settings.context = tokens;
+            options.context_given = true;
+        },
+        "tokens that are attended to (default 1024)");
+    quality
+        ->add_option("--k", options.settings.k_format,
+                     "number format of K alone (default: every one that has kernels)")
+        ->type_name("FORMAT");
+    quality->add_option("--v", options.settings.v_format, "number format of V alone")
+        ->type_name("FORMAT");
+    quality->add_option("--seed", options.verify.seed, "seed of the generated numbers (default 1)")
+        ->type_name("N");
+    add_output(*quality, options.output);
+}
+
 void add_other_commands(CLI::App& app, Options& options, Command& chosen) {
     CLI::App* chart =
         add_command(app, "chart", "Draw a chart of the window into a file", chart_command, chosen);
@@ -336,8 +364,10 @@ void add_other_commands(CLI::App& app, Options& options, Command& chosen) {
         ->required()
         ->type_name("FILE");
     chart
-        ->add_option("--kind", options.chart_kind, "per-token (default), context, layers or budget")
-        ->check(CLI::IsMember({"per-token", "context", "layers", "budget"}))
+        ->add_option(
+            "--kind", options.chart_kind,
+            "per-token (default), context, layers, budget or quality (of one model's formats)")
+        ->check(CLI::IsMember({"per-token", "context", "layers", "budget", "quality"}))
         ->type_name("NAME");
     add_chart_gpus(*chart, options);
     chart->add_flag("--linear", options.chart_linear, "context: linear axes");
@@ -433,6 +463,7 @@ int run(const std::vector<std::string>& arguments, Io& io) {
     add_figure_commands(app, options, chosen);
     add_fit_command(app, options, chosen);
     add_proof_commands(app, options, chosen);
+    add_quality_command(app, options, chosen);
     add_other_commands(app, options, chosen);
     if (const std::string problem = command_problem(app, arguments); !problem.empty()) {
         return fail(io, problem, bad_input);

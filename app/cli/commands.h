@@ -74,8 +74,12 @@ int claims_command(const Options& options, Io& io);
 int log_command(const Options& options, Io& io);
 int verify_command(const Options& options, Io& io);
 int verify_claims_command(const Options& options, Io& io);
+int quality_command(const Options& options, Io& io);
 int chart_command(const Options& options, Io& io);
 int list_command(const Options& options, Io& io);
+
+/// What `quality --json` prints, measured now.
+JsonValue quality_answer(const Options& options, Io& io);
 
 /// The claims file that a user means: a bundled name (none: the seed) or a path.
 std::string claims_path(const std::string& subject);

@@ -29,6 +29,7 @@ struct Ink {
 struct LegendEntry {
     QString text;
     Ink ink;
+    std::optional<int> marker{}; ///< the points of that series instead of a filled swatch
 };
 
 /// A bar in bytes: a solid part and, behind it, one that stops growing at a window.
@@ -130,12 +131,39 @@ struct LayerChart {
     QString axis;
 };
 
+struct ScatterPoint {
+    double bytes = 0;
+    double error = 0; ///< relative, above 0
+    QString label;    ///< drawn where there is room, the first ones first; empty: none
+};
+
+struct ScatterSeries {
+    QString name;
+    int series = 0; ///< colour and shape
+    std::vector<ScatterPoint> points;
+};
+
+/// Two points at the same bytes, and a word on them over the higher one.
+struct ScatterSpan {
+    ScatterPoint low, high;
+    QString label;
+};
+
+/// Errors over bytes: both to be small. The front is what nothing undercuts, by bytes.
+struct ScatterChart {
+    std::vector<ScatterSeries> series;
+    std::vector<ScatterPoint> front;
+    std::optional<ScatterSpan> span{};
+    QString x_axis;
+    QString y_axis;
+};
+
 struct ChartData {
     QString title;
     QString subtitle;
     QString description; ///< one sentence with every number: accessible text and file metadata
     std::vector<LegendEntry> legend;
-    std::variant<BarChart, CurveChart, LayerChart> body;
+    std::variant<BarChart, CurveChart, LayerChart, ScatterChart> body;
 };
 
 /// Colour and hatch of a kind: no two kinds share both.

@@ -305,6 +305,10 @@ void draw_body(QCustomPlot& plot, const LayerChart& chart, const ChartTheme& the
     plot.axisRect()->setMinimumMargins(QMargins(14, 4, 24, 4));
 }
 
+void draw_body(QCustomPlot& plot, const ScatterChart& chart, const ChartTheme& theme) {
+    draw_scatter(plot, chart, theme);
+}
+
 /// Axes as a chart finds them, whatever was drawn before.
 void reset_axes(QCustomPlot& plot, const ChartTheme& theme) {
     for (QCPAxis* axis : {plot.xAxis, plot.yAxis}) {

@@ -152,7 +152,13 @@ void LegendElement::draw(QCPPainter* painter) {
         const QRect box = all[i].translated(rect().topLeft());
         const QRectF swatch(box.left() + 0.5, box.top() + box.height() / 2 - 5.5, 18, 12);
         const Ink& ink = entries_[i].ink;
-        paint_fill(*painter, swatch, theme_.ink(ink), ink.hatch, theme_.ground);
+        if (entries_[i].marker) {
+            const QCPScatterStyle style = scatter_style(*entries_[i].marker, theme_, 9);
+            style.applyTo(painter, Qt::NoPen);
+            style.drawShape(painter, swatch.center());
+        } else {
+            paint_fill(*painter, swatch, theme_.ink(ink), ink.hatch, theme_.ground);
+        }
         painter->setPen(theme_.text);
         painter->drawText(box.adjusted(24, 0, 4, 0), Qt::AlignLeft | Qt::AlignVCenter,
                           entries_[i].text);

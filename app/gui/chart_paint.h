@@ -188,6 +188,11 @@ class LinearCountTicker : public QCPAxisTicker {
     QString getTickLabel(double tick, const QLocale&, QChar, int) override;
 };
 
+/// The mark of a series' points, as plots and legends have it.
+QCPScatterStyle scatter_style(int series, const ChartTheme& theme, double size);
+/// The body of a chart of errors over bytes.
+void draw_scatter(QCustomPlot& plot, const ScatterChart& chart, const ChartTheme& theme);
+
 /// Clears the plot and draws a chart on it. Nothing of the chart before is kept.
 void draw_chart(QCustomPlot& plot, const ChartData& data, const ChartTheme& theme);
 /// Runs the layout and whatever depends on its pixels; before each replot and each export.

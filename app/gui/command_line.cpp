@@ -9,6 +9,7 @@
 #include "app/gui/log_slider.h"
 #include "app/gui/main_window.h"
 #include "app/gui/pages.h"
+#include "app/gui/quality_chart.h"
 #include "app/gui/report_export.h"
 #include "app/gui/study_session.h"
 #include "app/gui/text.h"
@@ -44,7 +45,10 @@ void add_options(QCommandLineParser& parser) {
         parser.addOption({names, QString::fromUtf8(help), QString::fromUtf8(value)});
     };
     add({QStringLiteral("chart")}, "write a chart as .svg, .pdf or .png and exit", "FILE");
-    add({QStringLiteral("kind")}, "chart: per-token (default), context, layers or budget", "KIND");
+    add({QStringLiteral("kind")},
+        "chart: per-token (default), context, layers, budget, or quality (figures on standard "
+        "input)",
+        "KIND");
     add({QStringLiteral("report")}, "write a report as .html or .pdf and exit", "FILE");
     add({QStringLiteral("table")}, "write the table of --tab as .csv, .tsv, .md or .json and exit",
         "FILE");
@@ -159,9 +163,10 @@ void read_looks(Options& options, const QCommandLineParser& parser) {
     const auto value = [&](const char* name) { return parser.value(QLatin1String(name)); };
     const auto is_set = [&](const char* name) { return parser.isSet(QLatin1String(name)); };
     if (is_set("kind")) {
-        options.kind = one_of(QStringLiteral("kind"), value("kind"),
-                              {QStringLiteral("per-token"), QStringLiteral("context"),
-                               QStringLiteral("layers"), QStringLiteral("budget")});
+        options.kind =
+            one_of(QStringLiteral("kind"), value("kind"),
+                   {QStringLiteral("per-token"), QStringLiteral("context"),
+                    QStringLiteral("layers"), QStringLiteral("budget"), QStringLiteral("quality")});
     }
     if (is_set("tab")) {
         options.tab = one_of(QStringLiteral("tab"), value("tab"), MainWindow::tabNames());
@@ -348,6 +353,14 @@ ChartData make_chart(const Study& study, const QString& kind) {
     return kind == QLatin1String("layers") ? layers_chart(study) : per_token_chart(study);
 }
 
+ChartData study_chart(const Options& options) {
+    Study study;
+    StudySession session(study);
+    start_study(session, options);
+    require_answers(study);
+    return make_chart(study, options.kind);
+}
+
 void make_screenshot(const Options& options) {
     MainWindow window;
     start_study(window.session(), options);
@@ -439,11 +452,9 @@ void run_headless(const Options& options) {
     if (options.task == Options::Task::report) {
         return make_report_file(options);
     }
-    Study study;
-    StudySession session(study);
-    start_study(session, options);
-    require_answers(study);
-    const ChartData data = make_chart(study, options.kind);
+    const ChartData data = options.kind == QLatin1String("quality")
+                               ? quality_chart(read_quality_answer())
+                               : study_chart(options);
     throw_if(export_chart(data, chart_theme_for(QApplication::palette()),
                           options.size.value_or(export_size(data)), options.file));
 }

@@ -16,7 +16,14 @@ template <class T, unsigned Columns, unsigned Heads>
 SIMT_DEVICE void load_queries(float (&q)[Heads][Columns], const void* base, std::int64_t width,
                               Element element, const BlockPlace& at) {
     const PlaneRows rows = plane_at(base, 0, 0, width, format_of(element));
-    load_rows<T>(q, rows, at.first_head, at.first_head + at.heads);
+    const std::int64_t end = at.first_head + at.heads;
+    if constexpr (!std::is_same_v<T, AnyFormat>) {
+        decode_rows<Plain<T>>(q, rows, at.first_head, end);
+    } else if (element == Element::f16) { // queries come in two types only
+        decode_rows<Plain<F16>>(q, rows, at.first_head, end);
+    } else {
+        decode_rows<Plain<Bf16>>(q, rows, at.first_head, end);
+    }
 }
 
 /// Scores a chunk of key rows, `left` of which exist, and turns the scores into weights.
@@ -49,6 +56,33 @@ SIMT_DEVICE void add_rows(RunningSoftmax<Columns> (&softmax)[Heads],
     }
 }
 
+/// The keys and values of slots first … first + Chunk - 1, those in front of `end`. In any format
+/// both go through one piece of code: there is much of it.
+template <class T, unsigned Chunk, unsigned Columns, unsigned Heads>
+SIMT_DEVICE void attend_chunk(RunningSoftmax<Columns> (&softmax)[Heads],
+                              const float (&q)[Heads][Columns], const PlaneRows& keys,
+                              const PlaneRows& values, std::int64_t first, std::int64_t end,
+                              float log2_scale) {
+    float rows[Chunk][Columns];
+    float weights[Heads][Chunk];
+    if constexpr (std::is_same_v<T, AnyFormat>) {
+        SIMT_UNROLL_BY(1)
+        for (int part = 0; part < 2; ++part) {
+            decode_any(rows, part == 0 ? keys : values, first, end);
+            if (part == 0) {
+                weigh_rows(weights, softmax, q, rows, end - first, log2_scale);
+            } else {
+                add_rows(softmax, weights, rows);
+            }
+        }
+    } else {
+        decode_rows<Plain<T>>(rows, keys, first, end);
+        weigh_rows(weights, softmax, q, rows, end - first, log2_scale);
+        decode_rows<Plain<T>>(rows, values, first, end);
+        add_rows(softmax, weights, rows);
+    }
+}
+
 template <class T, unsigned Columns, unsigned Heads, unsigned Chunk>
 __global__ void __launch_bounds__(kBlockThreads, 1)
     attend_split(AttentionView view, SplitShape shape, float log2_scale, float* partials) {
@@ -66,12 +100,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
     clear_all(softmax);
     for (std::int64_t slot = at.begin + warp_index() * Chunk; slot < at.end;
          slot += kBlockWarps * Chunk) {
-        float rows[Chunk][Columns];
-        float weights[Heads][Chunk];
-        load_rows<T>(rows, keys, slot, at.end);
-        weigh_rows(weights, softmax, q, rows, at.end - slot, log2_scale);
-        load_rows<T>(rows, values, slot, at.end);
-        add_rows(softmax, weights, rows);
+        attend_chunk<T, Chunk>(softmax, q, keys, values, slot, at.end, log2_scale);
     }
     merge_block(softmax, shared, at, view.value_width, shape.splits, partials);
 }

@@ -38,18 +38,12 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
         const std::int32_t page = load(table + slot / paged.page);
         const std::int64_t first = slot % paged.page;
         const std::int64_t end = first + (at.end - slot);
-        float rows[Chunk][Columns];
-        float weights[Heads][Chunk];
-        load_rows<AnyFormat>(rows,
-                             page_at(view.k, page, view.kv_heads, kv_head, paged.page,
-                                     view.key_width, view.key_format),
-                             first, end);
-        weigh_rows(weights, softmax, q, rows, at.end - slot, log2_scale);
-        load_rows<AnyFormat>(rows,
-                             page_at(view.v, page, view.kv_heads, kv_head, paged.page,
-                                     view.value_width, view.value_format),
-                             first, end);
-        add_rows(softmax, weights, rows);
+        attend_chunk<AnyFormat, Chunk>(softmax, q,
+                                       page_at(view.k, page, view.kv_heads, kv_head, paged.page,
+                                               view.key_width, view.key_format),
+                                       page_at(view.v, page, view.kv_heads, kv_head, paged.page,
+                                               view.value_width, view.value_format),
+                                       first, end, log2_scale);
     }
     merge_block(softmax, shared, at, view.value_width, shape.splits, partials);
 }

@@ -47,7 +47,7 @@ template <class T> SIMT_DEVICE Chunk packed_chunk(const float (&numbers)[8]) {
     return chunk;
 }
 
-/// Eight bytes within a block, whose scale leaves them aligned to two.
+/// Eight bytes within a block, whose scale leaves them aligned to two; or in a row of an even size.
 SIMT_DEVICE void load_eight(std::uint32_t (&words)[2], const unsigned char* address) {
     SIMT_UNROLL
     for (unsigned i = 0; i < 2; ++i) {
@@ -67,8 +67,9 @@ struct Unit {
     float numbers[2][8];
 };
 
-// One codec per format: unit number `index` of a row. A unit of a block of 32 has its numbers 0 to
-// 7 and 16 to 23 or the eight behind each of them, so that a byte's two quants stay together.
+// One codec per format: unit number `index` of a row that is so wide. A unit of a block of 32 has
+// its numbers 0 to 7 and 16 to 23 or the eight behind each of them, so that a byte's two quants
+// stay together.
 
 SIMT_DEVICE const unsigned char* place_in_block(Unit& unit, const unsigned char* row,
                                                 unsigned index, Format format) {
@@ -98,7 +99,8 @@ SIMT_DEVICE void decode_nibbles(Unit& unit, const unsigned char* nibbles, int hi
 }
 
 template <class T> struct HalfUnit {
-    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index) {
+    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index,
+                                 std::int64_t) {
         place_in_row(unit, index);
         SIMT_UNROLL
         for (unsigned part = 0; part < 2; ++part) {
@@ -112,7 +114,8 @@ template <class T> struct HalfUnit {
 };
 
 struct Fp8Unit {
-    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index) {
+    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index,
+                                 std::int64_t) {
         place_in_row(unit, index);
         const auto chunk = load_at<Chunk>(row + 16 * index);
         SIMT_UNROLL
@@ -124,7 +127,8 @@ struct Fp8Unit {
 };
 
 struct Q8ZeroUnit {
-    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index) {
+    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index,
+                                 std::int64_t) {
         const unsigned char* const block = place_in_block(unit, row, index, Format::q8_0);
         const float scale = load_half(block);
         SIMT_UNROLL
@@ -141,14 +145,16 @@ struct Q8ZeroUnit {
 };
 
 struct Q4ZeroUnit {
-    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index) {
+    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index,
+                                 std::int64_t) {
         const unsigned char* const block = place_in_block(unit, row, index, Format::q4_0);
         decode_nibbles(unit, block + 2 + 8 * (index % 2), 0, 0, 8, load_half(block), 0.0f);
     }
 };
 
 struct Q5ZeroUnit {
-    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index) {
+    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index,
+                                 std::int64_t) {
         const unsigned char* const block = place_in_block(unit, row, index, Format::q5_0);
         const unsigned char* const high = block + 2 + index % 2;
         decode_nibbles(unit, block + 6 + 8 * (index % 2), load(high), load(high + 2), 16,
@@ -157,10 +163,52 @@ struct Q5ZeroUnit {
 };
 
 struct Q4OneUnit {
-    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index) {
+    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index,
+                                 std::int64_t) {
         const unsigned char* const block = place_in_block(unit, row, index, Format::q4_1);
         decode_nibbles(unit, block + 4 + 8 * (index % 2), 0, 0, 0, load_half(block),
                        load_half(block + 2));
+    }
+};
+
+struct Q5OneUnit {
+    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index,
+                                 std::int64_t) {
+        const unsigned char* const block = place_in_block(unit, row, index, Format::q5_1);
+        const unsigned char* const high = block + 4 + index % 2;
+        decode_nibbles(unit, block + 8 + 8 * (index % 2), load(high), load(high + 2), 0,
+                       load_half(block), load_half(block + 2));
+    }
+};
+
+struct Iq4NlUnit {
+    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index,
+                                 std::int64_t) {
+        const unsigned char* const block = place_in_block(unit, row, index, Format::iq4_nl);
+        const float scale = load_half(block);
+        std::uint32_t words[2];
+        load_eight(words, block + 2 + 8 * (index % 2));
+        SIMT_UNROLL
+        for (unsigned i = 0; i < 8; ++i) {
+            unit.numbers[0][i] = iq4_level(byte_of(words, i) & 15) * scale;
+            unit.numbers[1][i] = iq4_level(byte_of(words, i) >> 4) * scale;
+        }
+    }
+};
+
+/// Sixteen numbers are a block of nvfp4; the scales lie behind the row's numbers.
+struct Nvfp4Unit {
+    SIMT_DEVICE static void read(Unit& unit, const unsigned char* row, unsigned index,
+                                 std::int64_t width) {
+        place_in_row(unit, index);
+        const float scale = to_float(load_at<Fp8E4m3>(row + width / 2 + index));
+        std::uint32_t words[2];
+        load_eight(words, row + 8 * index);
+        SIMT_UNROLL
+        for (unsigned i = 0; i < 16; ++i) {
+            const int code = byte_of(words, i / 2) >> (4 * (i % 2)) & 15;
+            unit.numbers[i / 8][i % 8] = e2m1_value(code) * scale;
+        }
     }
 };
 
@@ -234,7 +282,8 @@ SIMT_DEVICE void convert_rows(const Tile& tile, const PlaneRows& plane, std::int
          walk.advance()) {
         Unit unit{};
         if (first + walk.row < end) {
-            Codec::read(unit, plane.rows + (first + walk.row) * plane.bytes, walk.piece);
+            Codec::read(unit, plane.rows + (first + walk.row) * plane.bytes, walk.piece,
+                        plane.width);
         } else {
             place_in_row(unit, walk.piece);
         }
@@ -261,6 +310,12 @@ SIMT_DEVICE void load_tile(const Tile& tile, const PlaneRows& plane, std::int64_
             return convert_rows<Q5ZeroUnit, T>(tile, plane, first, end, further);
         case Format::q4_1:
             return convert_rows<Q4OneUnit, T>(tile, plane, first, end, further);
+        case Format::q5_1:
+            return convert_rows<Q5OneUnit, T>(tile, plane, first, end, further);
+        case Format::iq4_nl:
+            return convert_rows<Iq4NlUnit, T>(tile, plane, first, end, further);
+        case Format::nvfp4: // f16 holds all of it
+            return convert_rows<Nvfp4Unit, T>(tile, plane, first, end, 0);
         default:
             break;
         }

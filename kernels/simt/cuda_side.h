@@ -31,6 +31,13 @@ template <class T> SIMT_DEVICE void store(T* address, T value) {
     *address = value;
 }
 
+/// The same number, as one that the compiler knows nothing of: what depends on it is worked out
+/// where it is used, and takes no register before.
+SIMT_DEVICE unsigned opaque(unsigned value) {
+    asm volatile("" : "+r"(value));
+    return value;
+}
+
 inline void check(cudaError_t status, const char* doing) {
     if (status != cudaSuccess) {
         throw Error(std::string("cuda: ") + doing + ": " + cudaGetErrorString(status),

@@ -122,6 +122,10 @@ void store(T* address, T value, const char* file = __builtin_FILE(), int line = 
     *address = value;
 }
 
+inline unsigned opaque(unsigned value) {
+    return value;
+}
+
 // NOLINTBEGIN(bugprone-reserved-identifier): CUDA's own names.
 
 inline void __syncthreads(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {

@@ -5,7 +5,7 @@ _kvcaliper() {
     local settings="--context --sequences --kv --k --v --index --state --conv --encoder-tokens --engine --engine-opt --tp --pp --cp --dp"
     local output="--json --csv --markdown --help"
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "estimate compare curve fit claims log verify chart list --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "estimate compare curve fit claims log verify quality chart list --help --version" -- "$word"))
         return
     fi
     case $previous in
@@ -16,7 +16,7 @@ _kvcaliper() {
     --backend) COMPREPLY=($(compgen -W "auto cuda cpu" -- "$word")) && return ;;
     --engine) COMPREPLY=($(compgen -W "ideal llama_cpp vllm sglang transformers mlx ik_llama tensorrt_llm" -- "$word")) && return ;;
     --gpu) COMPREPLY=($(compgen -W "$(kvcaliper list gpus --csv 2>/dev/null | tail -n +2 | cut -d, -f1)" -- "$word")) && return ;;
-    --kind) COMPREPLY=($(compgen -W "per-token context layers budget" -- "$word")) && return ;;
+    --kind) COMPREPLY=($(compgen -W "per-token context layers budget quality" -- "$word")) && return ;;
     --claims) COMPREPLY=($(compgen -W "seed gallery" -f -- "$word")) && return ;;
     --depth) COMPREPLY=($(compgen -W "layout device use" -- "$word")) && return ;;
     --theme) COMPREPLY=($(compgen -W "light dark" -- "$word")) && return ;;
@@ -33,6 +33,7 @@ _kvcaliper() {
     curve) options="$settings $output --from --to --points" ;;
     fit) options="$settings $output --gpu --memory --weights --workspace --utilization --shared-prefix --cartridge --document --training-tokens" ;;
     verify) options="$settings $output --backend --steps --seed --record --claims --repeats --depth --cartridge --paged --baseline" ;;
+    quality) options="--context --k --v --seed $output" ;;
     chart) options="$settings --output --kind --gpu --linear --recompute --weights --theme --size --help" ;;
     claims) options="$output" ;;
     log) options="$settings $output --model" ;;

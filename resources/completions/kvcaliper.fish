@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-set -l commands estimate compare curve fit claims log verify chart list
+set -l commands estimate compare curve fit claims log verify quality chart list
 complete -c kvcaliper -f
 complete -c kvcaliper -n "not __fish_seen_subcommand_from $commands" -a "$commands"
-complete -c kvcaliper -n "__fish_seen_subcommand_from estimate compare curve fit verify chart" -F -a "(kvcaliper list models --csv | tail -n +2 | cut -d, -f1)"
+complete -c kvcaliper -n "__fish_seen_subcommand_from estimate compare curve fit verify quality chart" -F -a "(kvcaliper list models --csv | tail -n +2 | cut -d, -f1)"
 complete -c kvcaliper -n "__fish_seen_subcommand_from claims" -F -a "seed gallery"
 complete -c kvcaliper -n "__fish_seen_subcommand_from log" -F
 complete -c kvcaliper -n "__fish_seen_subcommand_from log" -l model -x -a "(kvcaliper list models --csv | tail -n +2 | cut -d, -f1)"
@@ -33,5 +33,5 @@ for option in baseline from to points steps repeats cartridge paged seed size
 end
 complete -c kvcaliper -l record -r -F
 complete -c kvcaliper -s o -l output -r -F
-complete -c kvcaliper -l kind -x -a "per-token context layers budget"
+complete -c kvcaliper -l kind -x -a "per-token context layers budget quality"
 complete -c kvcaliper -l theme -x -a "light dark"

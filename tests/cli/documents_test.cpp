@@ -27,8 +27,8 @@ std::string file_text(const std::string& name) {
 
 std::set<std::string> options_of_the_program() {
     std::set<std::string> all;
-    for (const char* command :
-         {"estimate", "compare", "curve", "fit", "claims", "log", "verify", "chart", "list"}) {
+    for (const char* command : {"estimate", "compare", "curve", "fit", "claims", "log", "verify",
+                                "quality", "chart", "list"}) {
         all.merge(options_in(run_cli({command, "--help"}).out));
     }
     return all;

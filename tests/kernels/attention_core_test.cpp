@@ -110,13 +110,27 @@ TEST(AttentionCore, MixturesThatNo16BitTypeHoldsGoToTheOtherKernel) {
     AttentionView view = attention(8, 1, 128);
     for (const auto& [key, value] :
          {std::pair{Format::f16, Format::bf16}, std::pair{Format::bf16, Format::q8_0},
-          std::pair{Format::f32, Format::f16}, std::pair{Format::bf16, Format::bf16}}) {
+          std::pair{Format::f32, Format::f16}, std::pair{Format::mxfp8, Format::f16},
+          std::pair{Format::f16, Format::int8_per_token_head},
+          std::pair{Format::fp8_per_token_head, Format::f16},
+          std::pair{Format::bf16, Format::bf16}}) {
         view.key_format = key; // under f16 queries
         view.value_format = value;
         EXPECT_EQ(core_of(view), Core::simt) << name_of(key) << " " << name_of(value);
     }
     EXPECT_EQ(plan_attention(view, kH200).core_reason,
               "no 16-bit type holds queries and a cache of bf16 and bf16");
+}
+
+/// Numbers of two bits under scales of four: f16 holds their products, so that one place will do.
+TEST(AttentionCore, Nvfp4KeysTakeOnePlaceWhereTheirRowsAreEven) {
+    AttentionView view = attention(8, 1, 512);
+    view.key_format = view.value_format = Format::nvfp4;
+    EXPECT_EQ(plan_attention(view, kAda).core, Core::matrix);
+    EXPECT_EQ(plan_attention(view, kAda).matrix.key_stride(), 512 + 8);
+    view = attention(8, 1, 48); // 24 + 3 bytes: the tile loader reads two at once
+    view.key_format = view.value_format = Format::nvfp4;
+    EXPECT_EQ(plan_attention(view, kH200).core_reason, "rows of an odd number of bytes, 27");
 }
 
 TEST(AttentionCore, BoundsFollowTheKernel) {
@@ -222,6 +236,9 @@ TEST(TileLoads, CountAScaleOncePerUnit) {
     EXPECT_EQ(tile_row_load_bytes(Format::q4_0, 96), 3 * 2 * (2 + 8));
     EXPECT_EQ(tile_row_load_bytes(Format::q5_0, 96), 3 * 2 * (2 + 2 + 8));
     EXPECT_EQ(tile_row_load_bytes(Format::q4_1, 96), 3 * 2 * (4 + 8));
+    EXPECT_EQ(tile_row_load_bytes(Format::q5_1, 96), 3 * 2 * (4 + 2 + 8));
+    EXPECT_EQ(tile_row_load_bytes(Format::iq4_nl, 96), 3 * 2 * (2 + 8));
+    EXPECT_EQ(tile_row_load_bytes(Format::nvfp4, 96), 6 * (1 + 8));
 }
 
 } // namespace

@@ -160,10 +160,10 @@ double error_of(Backend& backend, const Case& c) {
     const Buffer workspace(backend, Bytes(size_of(backend.workspace_bytes(view)), 0xff));
     backend.attend(view, workspace.get());
     return worst_row(floats_in(out.bytes()),
-                     attend_by_definition(numbers_in(queries, format_of(element)), heads, c.group,
-                                          numbers_in(keys, c.key), c.key_width,
-                                          numbers_in(values, c.value), c.value_width, c.slots,
-                                          valid, 0.125),
+                     attend_by_definition(numbers_in(queries, format_of(element), c.key_width),
+                                          heads, c.group, numbers_in(keys, c.key, c.key_width),
+                                          c.key_width, numbers_in(values, c.value, c.value_width),
+                                          c.value_width, c.slots, valid, 0.125),
                      c.value_width) /
            gate_of(backend, view);
 }
@@ -184,11 +184,11 @@ TEST_P(FormatAttention, EveryPairOfFormats) {
                           key, value});
 }
 
-constexpr std::pair<Format, Format> some_pairs[] = {{Format::q8_0, Format::q8_0},
-                                                    {Format::q8_0, Format::q4_0},
-                                                    {Format::q4_0, Format::q8_0},
-                                                    {Format::fp8_e4m3, Format::fp8_e4m3},
-                                                    {Format::f16, Format::bf16}};
+constexpr std::pair<Format, Format> some_pairs[] = {
+    {Format::q8_0, Format::q8_0},   {Format::q8_0, Format::q4_0},
+    {Format::q4_0, Format::q8_0},   {Format::fp8_e4m3, Format::fp8_e4m3},
+    {Format::f16, Format::bf16},    {Format::q5_1, Format::iq4_nl},
+    {Format::nvfp4, Format::nvfp4}, {Format::mxfp8, Format::int8_per_token_head}};
 
 TEST_P(FormatAttention, EveryGroupAndWidth) {
     for (const auto& [key, value] : some_pairs)
@@ -210,7 +210,8 @@ TEST_P(FormatAttention, RingsThatWrapped) {
 }
 
 TEST_P(FormatAttention, WidthsThatNoVectorDivides) {
-    for (const Format format : {Format::fp8_e4m3, Format::f32})
+    for (const Format format :
+         {Format::fp8_e4m3, Format::f32, Format::fp8_per_token_head, Format::int8_per_token_head})
         for (const std::int64_t width : {1, 7, 33, 80})
             expect_right({4, width, width + 2, 20, 20, format, format});
 }
@@ -244,12 +245,12 @@ TEST_P(FormatAttention, LatentRowsInEveryFormat) {
                 }
                 return joined;
             };
-            const auto latent = numbers_in(latents, format);
+            const auto latent = numbers_in(latents, format, rank);
             const auto wanted = attend_by_definition(
-                join(numbers_in(q_latents, format_of(element)),
-                     numbers_in(q_ropes, format_of(element))),
-                heads, heads, join(latent, numbers_in(ropes, rope_format(format))), rank + rope,
-                latent, rank, slots, valid, 0.0625);
+                join(numbers_in(q_latents, format_of(element), rank),
+                     numbers_in(q_ropes, format_of(element), rope)),
+                heads, heads, join(latent, numbers_in(ropes, rope_format(format), rope)),
+                rank + rope, latent, rank, slots, valid, 0.0625);
             EXPECT_LE(worst_row(floats_in(out.bytes()), wanted, rank), gate_of(backend, view))
                 << name_of(format) << " " << valid;
         }

@@ -36,6 +36,28 @@ double fp8_at(const unsigned char* at) {
     return (*at & 128) != 0 ? -size : size;
 }
 
+double float_at(const unsigned char* at) {
+    std::uint32_t bits;
+    std::memcpy(&bits, at, sizeof bits);
+    return float_with(bits);
+}
+
+/// Number i of a row whose scales lie behind its numbers.
+double number_in_row(const unsigned char* row, std::int64_t width, std::int64_t i, Format format) {
+    constexpr double e2m1[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+    const int nibble = i % 2 == 0 ? row[i / 2] & 15 : row[i / 2] >> 4;
+    switch (format) {
+    case Format::nvfp4:
+        return (nibble < 8 ? e2m1[nibble] : -e2m1[nibble - 8]) * fp8_at(row + width / 2 + i / 16);
+    case Format::mxfp8:
+        return std::ldexp(fp8_at(row + i), row[width + i / 32] - 127);
+    case Format::fp8_per_token_head:
+        return fp8_at(row + i) * float_at(row + width);
+    default:
+        return static_cast<std::int8_t>(row[i]) * float_at(row + width);
+    }
+}
+
 /// Number i of the block that starts there.
 double number_at(const unsigned char* block, int i, Format format) {
     const auto nibble = [&](const unsigned char* bytes) {
@@ -68,8 +90,16 @@ double number_at(const unsigned char* block, int i, Format format) {
         return d * ((nibble(block + 6) | (block[2 + i / 8] >> i % 8 & 1) << 4) - 16);
     case Format::q4_1:
         return d * nibble(block + 4) + half_at(block + 2);
+    case Format::q5_1:
+        return d * (nibble(block + 8) | (block[4 + i / 8] >> i % 8 & 1) << 4) + half_at(block + 2);
+    case Format::iq4_nl: {
+        constexpr int levels[] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                  1,    13,   25,  38,  53,  69,  89,  113};
+        return d * levels[nibble(block + 2)];
     }
-    return 0;
+    default: // number_in_row's
+        return 0;
+    }
 }
 
 } // namespace
@@ -98,9 +128,15 @@ std::string name_of_backend(const Backend& backend) {
     return backend.info().backend + name.substr(name.rfind(' '));
 }
 
-std::vector<double> numbers_in(const Bytes& rows, Format format) {
+std::vector<double> numbers_in(const Bytes& rows, Format format, std::int64_t width) {
     const FormatBlock block = block_of(format);
     std::vector<double> numbers;
+    if (scales_behind(format)) {
+        for (std::size_t at = 0; at < rows.size(); at += size_of(stored_row_bytes(format, width)))
+            for (std::int64_t i = 0; i < width; ++i)
+                numbers.push_back(number_in_row(rows.data() + at, width, i, format));
+        return numbers;
+    }
     for (std::size_t at = 0; at < rows.size(); at += size_of(block.bytes))
         for (int i = 0; i < block.elements; ++i)
             numbers.push_back(number_at(rows.data() + at, i, format));

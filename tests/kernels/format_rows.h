@@ -16,8 +16,8 @@ using Bytes = std::vector<unsigned char>;
 std::vector<std::shared_ptr<Backend>> all_backends();
 std::string name_of_backend(const Backend& backend);
 
-/// The numbers of rows that lie one after another.
-std::vector<double> numbers_in(const Bytes& rows, Format format);
+/// The numbers of rows of that width that lie one after another.
+std::vector<double> numbers_in(const Bytes& rows, Format format, std::int64_t width);
 
 /// What a backend writes for one row of f32 numbers.
 Bytes stored_row(Backend& backend, Format format, const std::vector<float>& row);

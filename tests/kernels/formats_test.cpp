@@ -39,6 +39,7 @@ TEST(Formats, TheKernelsOwnTableAgreesWithCores) {
         const NumericFormat& known = numeric_format(name_of(format));
         EXPECT_EQ(block_of(format).elements, known.elements_per_block) << known.name;
         EXPECT_EQ(block_of(format).bytes, known.bytes_per_block) << known.name;
+        EXPECT_EQ(block_of(format).row_bytes, known.row_side_bytes) << known.name;
         EXPECT_EQ(cache_format(known.name), format);
         EXPECT_EQ(stored_row_bytes(format, 128), row_bytes(known, 128).count());
     }
@@ -78,9 +79,9 @@ TEST(Formats, ABlockOfQ4ZeroByHand) {
     wanted[1] = 0xbc;
     wanted = stored_row(*all_backends().front(), Format::q4_0, row);
     EXPECT_EQ(wanted[1], 0xbc);
-    EXPECT_EQ(numbers_in(wanted, Format::q4_0)[0], 8);
-    EXPECT_EQ(numbers_in(wanted, Format::q4_0)[1], 7);
-    EXPECT_EQ(numbers_in(wanted, Format::q4_0)[16], 3);
+    EXPECT_EQ(numbers_in(wanted, Format::q4_0, 32)[0], 8);
+    EXPECT_EQ(numbers_in(wanted, Format::q4_0, 32)[1], 7);
+    EXPECT_EQ(numbers_in(wanted, Format::q4_0, 32)[16], 3);
 }
 
 TEST(Formats, ABlockOfQ5ZeroByHand) {
@@ -138,9 +139,10 @@ TEST(Formats, ABlockOfZerosGivesZerosBack) {
         for (const auto& backend : all_backends()) {
             if (!can_store(format, Element::f32))
                 continue;
-            std::vector<float> zeros(size_of(block_of(format).elements));
+            const std::int64_t size = block_of(format).elements;
+            std::vector<float> zeros(size_of(size));
             const Bytes bytes = stored_row(*backend, format, zeros);
-            for (const double number : numbers_in(bytes, format))
+            for (const double number : numbers_in(bytes, format, size))
                 ASSERT_EQ(number, 0) << name_of(format);
         }
 }
@@ -168,7 +170,7 @@ TEST(Formats, EveryBackendStoresTheBytesThatTheReferenceExpects) {
                 continue;
             const std::int64_t width = divides(format, 96) ? 96 : 256;
             const Bytes source = random_rows(rows, width, element);
-            std::vector<double> wanted = numbers_in(source, format_of(element));
+            std::vector<double> wanted = numbers_in(source, format_of(element), width);
             for (std::int64_t row = 0; row < rows; ++row)
                 store_and_restore(format, width, wanted.data() + row * width);
             Bytes first;
@@ -180,24 +182,25 @@ TEST(Formats, EveryBackendStoresTheBytesThatTheReferenceExpects) {
                 if (first.empty())
                     first = plane;
                 ASSERT_EQ(plane, first);
-                ASSERT_EQ(numbers_in(plane, format), wanted);
+                ASSERT_EQ(numbers_in(plane, format, width), wanted);
             }
         }
 }
 
 TEST(Formats, ARingOfQuantisedRowsKeepsTheLastTokens) {
     const std::int64_t rows = 2, width = 64, slots = 5;
-    for (const Format format : {Format::q8_0, Format::q4_0, Format::fp8_e4m3})
+    for (const Format format : {Format::q8_0, Format::q4_0, Format::fp8_e4m3, Format::q5_1,
+                                Format::nvfp4, Format::mxfp8, Format::int8_per_token_head})
         for (const auto& backend : all_backends()) {
             Bytes plane(size_of(rows * slots * stored_row_bytes(format, width)), 0xff);
             const Bytes source = random_rows(12 * rows, width, Element::f16);
             append_on(*backend,
                       {nullptr, nullptr, 1, rows, width, slots, 3, 12, Element::f16, format},
                       source, plane);
-            std::vector<double> wanted = numbers_in(source, Format::f16);
+            std::vector<double> wanted = numbers_in(source, Format::f16, width);
             for (std::int64_t i = 0; i < 12 * rows; ++i)
                 store_and_restore(format, width, wanted.data() + i * width);
-            const std::vector<double> got = numbers_in(plane, format);
+            const std::vector<double> got = numbers_in(plane, format, width);
             for (std::int64_t token = 7; token < 12; ++token)
                 for (std::int64_t i = 0; i < rows * width; ++i)
                     ASSERT_EQ(got[size_of(((i / width) * slots + (3 + token) % slots) * width +

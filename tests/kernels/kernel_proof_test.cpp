@@ -82,6 +82,7 @@ VerifyRequest request_of(std::string_view subject) {
         request.cartridge = 5;
     else
         ADD_FAILURE() << "nothing runs here for " << subject;
+    add_compressor_buffers(request.spec, request.plan);
     return request;
 }
 
@@ -98,16 +99,11 @@ TEST_P(VerifyTest, WhatIsProvedRunsOnTheBackendsNamed) {
     }
 }
 
-TEST_P(VerifyTest, WhatIsUnprovenIsRefused) {
+/// A kind that core counts and no kernel runs is a number on trust: there is none.
+TEST(KernelProof, NothingIsUnproven) {
     for (const KernelProof& proof : kernel_proofs()) {
-        if (!proof.kernels.empty())
-            continue;
-        SCOPED_TRACE(proof.subject);
-        const VerifyResult result = verify_with(request_of(proof.subject));
-        EXPECT_EQ(to_string(result.verdict), "refused");
-        EXPECT_THAT(result.reasons, ElementsAre(HasSubstr("no kernel for")));
-        EXPECT_EQ(proof.backends, "");
-        EXPECT_EQ(proof.record, "");
+        EXPECT_NE(proof.kernels, "") << proof.subject;
+        EXPECT_NE(proof.backends, "") << proof.subject;
     }
 }
 

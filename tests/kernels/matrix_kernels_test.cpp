@@ -130,20 +130,21 @@ TEST_F(MatrixKernels, KeysAndValuesOfDifferentWidthsAgree) {
 /// Queries of either type over every pair of formats whose numbers one 16-bit type holds.
 TEST_F(MatrixKernels, EveryPairOfFormatsAgrees) {
     constexpr Format in_f16[] = {Format::f16,  Format::fp8_e4m3, Format::q8_0,
-                                 Format::q4_0, Format::q5_0,     Format::q4_1};
+                                 Format::q4_0, Format::q5_0,     Format::q4_1,
+                                 Format::q5_1, Format::iq4_nl,   Format::nvfp4};
     for (const Format key : in_f16) {
         for (const Format value : in_f16) {
             expect_agrees(in_formats(attention_view(6, 2, 96, 50), key, value));
             expect_agrees(in_formats(attention_view(3, 1, 64, 67, Element::bf16), key, value));
         }
     }
-    expect_shapes(72);
+    expect_shapes(162);
 }
 
-constexpr std::pair<Format, Format> kPairs[] = {{Format::q8_0, Format::q8_0},
-                                                {Format::q8_0, Format::q4_0},
-                                                {Format::q4_1, Format::q5_0},
-                                                {Format::fp8_e4m3, Format::fp8_e4m3}};
+constexpr std::pair<Format, Format> kPairs[] = {
+    {Format::q8_0, Format::q8_0},   {Format::q8_0, Format::q4_0},
+    {Format::q4_1, Format::q5_0},   {Format::fp8_e4m3, Format::fp8_e4m3},
+    {Format::nvfp4, Format::nvfp4}, {Format::q5_1, Format::iq4_nl}};
 
 TEST_F(MatrixKernels, QuantisedCachesOfEveryWidthAndLengthAgree) {
     for (const auto& [key, value] : kPairs) {
@@ -154,7 +155,7 @@ TEST_F(MatrixKernels, QuantisedCachesOfEveryWidthAndLengthAgree) {
             expect_agrees(in_formats(attention_view(16, 2, 64, length), key, value));
         }
     }
-    expect_shapes(52);
+    expect_shapes(78);
 }
 
 TEST_F(MatrixKernels, RingsThatWrappedAgree) {
@@ -200,14 +201,14 @@ TEST_F(MatrixKernels, LatentAttentionAgreesForOtherSizes) {
 }
 
 TEST_F(MatrixKernels, LatentAttentionAgreesInEveryFormat) {
-    for (const Format format :
-         {Format::fp8_e4m3, Format::q8_0, Format::q4_0, Format::q5_0, Format::q4_1}) {
+    for (const Format format : {Format::fp8_e4m3, Format::q8_0, Format::q4_0, Format::q5_0,
+                                Format::q4_1, Format::q5_1, Format::iq4_nl, Format::nvfp4}) {
         for (const std::int64_t valid : {1, 33, 70}) {
             expect_agrees(in_format(latent_view(16, 512, 64, valid), format));
             expect_agrees(in_format(latent_view(6, 512, 64, valid, Element::bf16), format));
         }
     }
-    expect_shapes(30);
+    expect_shapes(48);
 }
 
 TEST_F(MatrixKernels, PeakyScoresAgree) {

@@ -104,7 +104,7 @@ TEST(MatrixSplits, TheLaunchOfALargeDeviceAgreesToo) {
 
 /// Keys of 512 quantised numbers, each kept as two, only fit into a large shared memory.
 TEST(MatrixSplits, TheWidestQuantisedKeysAgreeWhereThereIsRoom) {
-    for (const Format format : {Format::q8_0, Format::q4_1}) {
+    for (const Format format : {Format::q8_0, Format::q4_1, Format::nvfp4}) {
         const AttentionView view = in_formats(attention_view(7, 1, 512, 70), format, format);
         const auto backend = make_emulated_backend(options(kHopper, 2));
         ASSERT_EQ(plan_attention(view, kHopper).core, Core::matrix);
@@ -157,8 +157,10 @@ TEST(MatrixTraffic, LatentAttentionMovesWhatThePlanSays) {
 }
 
 TEST(MatrixTraffic, QuantisedCachesMoveWhatThePlanSays) {
-    for (const Format key : {Format::f16, Format::fp8_e4m3, Format::q8_0, Format::q5_0}) {
-        for (const Format value : {Format::f16, Format::fp8_e4m3, Format::q4_0, Format::q4_1}) {
+    for (const Format key :
+         {Format::f16, Format::fp8_e4m3, Format::q8_0, Format::q5_0, Format::q5_1, Format::nvfp4}) {
+        for (const Format value : {Format::f16, Format::fp8_e4m3, Format::q4_0, Format::q4_1,
+                                   Format::iq4_nl, Format::nvfp4}) {
             const AttentionView view = in_formats(attention_view(6, 2, 96, 50), key, value);
             expect_traffic(view, stored_attention(*make_emulated_backend(), view, 50, 9), kAda, 0);
         }

@@ -26,11 +26,11 @@ std::vector<std::byte> stored_planes(Backend& backend, std::int64_t sequences, s
     return plane.bytes();
 }
 
-Values numbers_of(const std::vector<std::byte>& planes, Format format) {
+Values numbers_of(const std::vector<std::byte>& planes, Format format, std::int64_t width) {
     Bytes bytes(planes.size());
     std::transform(planes.begin(), planes.end(), bytes.begin(),
                    [](std::byte byte) { return static_cast<unsigned char>(byte); });
-    return numbers_in(bytes, format);
+    return numbers_in(bytes, format, width);
 }
 
 } // namespace
@@ -44,7 +44,8 @@ StoredAttention stored_attention(Backend& backend, const AttentionView& sizes, s
                            tokens, sizes.value_format, seed + 1);
     data.numbers = {normal_values(sizes.sequences * sizes.heads * sizes.key_width, seed + 2,
                                   sizes.element, peak),
-                    numbers_of(data.k, sizes.key_format), numbers_of(data.v, sizes.value_format)};
+                    numbers_of(data.k, sizes.key_format, sizes.key_width),
+                    numbers_of(data.v, sizes.value_format, sizes.value_width)};
     return data;
 }
 
@@ -72,7 +73,8 @@ StoredLatent stored_latent(Backend& backend, const LatentView& sizes, std::uint6
                               sizes.valid, sizes.format, seed + 1);
     data.numbers = {normal_values(rows * sizes.rank, seed + 2, sizes.element, peak),
                     normal_values(rows * sizes.rope_width, seed + 3, sizes.element, peak),
-                    numbers_of(data.latent, sizes.format), numbers_of(data.rope, sizes.format)};
+                    numbers_of(data.latent, sizes.format, sizes.rank),
+                    numbers_of(data.rope, sizes.format, sizes.rope_width)};
     return data;
 }
 

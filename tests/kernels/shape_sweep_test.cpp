@@ -117,7 +117,8 @@ double error_of(Backend& backend, const AttentionShape& shape, std::uint64_t see
     const Bytes values = plane(shape.value_width, shape.value);
     const AttentionData data{normal_values(shape.sequences * view.heads * view.key_width, seed,
                                            view.element, shape.peak),
-                             numbers_in(keys, shape.key), numbers_in(values, shape.value)};
+                             numbers_in(keys, shape.key, shape.key_width),
+                             numbers_in(values, shape.value, shape.value_width)};
     const Memory q(backend, data.q, view.element);
     const Memory k(backend, as_content(keys)), v(backend, as_content(values));
     const Memory out(backend, view.sequences * view.heads * view.value_width * 4);
@@ -161,7 +162,8 @@ double error_of(Backend& backend, const LatentShape& shape, std::uint64_t seed) 
     const std::int64_t rows = shape.sequences * shape.heads;
     const LatentData data{normal_values(rows * shape.rank, seed, view.element),
                           normal_values(rows * shape.rope_width, seed + 1, view.element),
-                          numbers_in(latents, shape.format), numbers_in(ropes, rope_as)};
+                          numbers_in(latents, shape.format, shape.rank),
+                          numbers_in(ropes, rope_as, shape.rope_width)};
     const Memory q_latent(backend, data.q_latent, view.element);
     const Memory q_rope(backend, data.q_rope, view.element);
     const Memory latent(backend, as_content(latents)), rope(backend, as_content(ropes));

@@ -52,7 +52,8 @@ struct Tally {
     std::string text() const;
 };
 
-/// Why models may be refused today. A bundled model is refused for each of them.
+/// Why models may be refused, as long as a kind has no kernel. A bundled model is refused for each
+/// of them.
 const std::set<std::string>& known_refusals();
 
 } // namespace kvcaliper::kernels

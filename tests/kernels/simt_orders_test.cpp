@@ -68,7 +68,9 @@ TEST(SimtOrders, AppendGivesTheSameBitsWhenTheRingIsOverrun) {
 }
 
 TEST(SimtOrders, QuantisingAppendsGiveTheSameBits) {
-    for (const Format format : {Format::q8_0, Format::q4_0, Format::q5_0, Format::q4_1}) {
+    for (const Format format :
+         {Format::q8_0, Format::q4_0, Format::q5_0, Format::q4_1, Format::q5_1, Format::iq4_nl,
+          Format::nvfp4, Format::mxfp8, Format::int8_per_token_head}) {
         const Values source = normal_values(2 * 33 * 3 * 64, 4, Element::f16);
         expect_same_bits(0, [&](Backend& backend) {
             const Memory from(backend, source, Element::f16);
