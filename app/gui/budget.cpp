@@ -13,10 +13,6 @@ namespace kvcaliper::gui {
 
 namespace {
 
-QString tr(const char* source) {
-    return QCoreApplication::translate("Budget", source);
-}
-
 BudgetRow make_row(const Study& study, const StudyRow& row) {
     BudgetRow result{row.id, row.name, {}, 0, Tokens(0), row.error};
     if (!row.model) {

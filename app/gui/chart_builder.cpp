@@ -18,10 +18,6 @@ namespace kvcaliper::gui {
 
 namespace {
 
-QString tr(const char* source) {
-    return QCoreApplication::translate("Chart", source);
-}
-
 constexpr int curve_points = 200;
 
 QString kv_text(const Study& study) {

@@ -21,10 +21,6 @@ namespace kvcaliper::gui {
 
 namespace {
 
-QString tr(const char* source) {
-    return QCoreApplication::translate("Export", source);
-}
-
 QString producer() {
     return QStringLiteral("kvcaliper %1").arg(text(version));
 }

@@ -17,10 +17,6 @@ namespace kvcaliper::gui {
 
 namespace {
 
-QString tr(const char* source) {
-    return QCoreApplication::translate("Context", source);
-}
-
 /// More of them are a thicket: then only those of the baseline stay, and of these so many.
 constexpr std::size_t most_meetings = 24;
 constexpr int reads_points = 256;

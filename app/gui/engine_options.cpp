@@ -13,10 +13,6 @@ namespace kvcaliper::gui {
 
 namespace {
 
-QString tr(const char* source) {
-    return QCoreApplication::translate("EngineOptions", source);
-}
-
 bool takes_numbers(std::string_view values) {
     return values == "R" || values.starts_with("N");
 }

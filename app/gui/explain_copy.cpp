@@ -11,10 +11,6 @@ namespace kvcaliper::gui {
 
 namespace {
 
-QString tr(const char* source) {
-    return QCoreApplication::translate("Explain", source);
-}
-
 QString heading(const QString& words, bool markdown) {
     return markdown ? QStringLiteral("\n### %1\n\n").arg(words)
                     : QStringLiteral("\n%1\n").arg(words);

@@ -22,10 +22,6 @@ namespace kvcaliper::gui {
 
 namespace {
 
-QString tr_explain(const char* source) {
-    return QCoreApplication::translate("Explain", source);
-}
-
 QString heading(const QString& words) {
     return QStringLiteral("<p style='margin-top:10px;margin-bottom:2px'><b>%1</b></p>")
         .arg(words.toHtmlEscaped());
@@ -45,11 +41,11 @@ QString figure_html(const Figure& figure) {
     for (const Term& term : figure.terms) {
         html += term_html(term);
     }
-    return figure.terms.empty() ? html + tr_explain("<p>Nothing contributes.</p>") : html;
+    return figure.terms.empty() ? html + tr("<p>Nothing contributes.</p>") : html;
 }
 
 QString components_html(const Estimate& estimate) {
-    QString html = heading(tr_explain("Components at %1 tokens, one sequence")
+    QString html = heading(tr("Components at %1 tokens, one sequence")
                                .arg(integer_text(estimate.settings.context.count())));
     html += QStringLiteral("<table cellspacing='0' cellpadding='2' width='100%'>");
     for (const ComponentGroup& group : group_components(estimate.model->spec)) {
@@ -64,31 +60,30 @@ QString components_html(const Estimate& estimate) {
 }
 
 QString notes_html(const Estimate& estimate) {
-    QString html = heading(tr_explain("Notes"));
+    QString html = heading(tr("Notes"));
     const ModelPlan& plan = estimate.model->plan;
     html += QStringLiteral("<ul style='margin-left:-24px'><li>%1</li>")
-                .arg(tr_explain("read as %1 (%2)")
+                .arg(tr("read as %1 (%2)")
                          .arg(text(plan.model_type), text(to_string(plan.confidence)))
                          .toHtmlEscaped());
     for (const std::string& note : estimate.notes) {
         html += QStringLiteral("<li>%1</li>").arg(text(note).toHtmlEscaped());
     }
     html += QStringLiteral("<li>%1</li></ul>")
-                .arg(tr_explain("source: %1").arg(text(plan.source)).toHtmlEscaped());
+                .arg(tr("source: %1").arg(text(plan.source)).toHtmlEscaped());
     return html;
 }
 
 /// What each kind of cache is, saves and costs, and what is published of it.
 QString kinds_html(const Estimate& estimate) {
-    QString html = heading(tr_explain("Kinds of cache"));
+    QString html = heading(tr("Kinds of cache"));
     for (const KindNote* note : notes_of(estimate)) {
         html += QStringLiteral("<p style='margin-top:6px;margin-bottom:0'><b>%1</b></p>")
                     .arg(text(note->title).toHtmlEscaped());
-        for (const auto& [name, words] : {std::pair(tr_explain("keeps"), note->keeps),
-                                          std::pair(tr_explain("saves"), note->saves),
-                                          std::pair(tr_explain("costs"), note->trades),
-                                          std::pair(tr_explain("published"), note->result),
-                                          std::pair(tr_explain("source"), note->source)}) {
+        for (const auto& [name, words] :
+             {std::pair(tr("keeps"), note->keeps), std::pair(tr("saves"), note->saves),
+              std::pair(tr("costs"), note->trades), std::pair(tr("published"), note->result),
+              std::pair(tr("source"), note->source)}) {
             html += QStringLiteral("<p style='margin:0'><i>%1</i> %2</p>")
                         .arg(name, text(words).toHtmlEscaped());
         }
@@ -118,7 +113,7 @@ QString explain_html(const StudyRow& row, int figure, const Evidence& evidence,
         return QStringLiteral("<p>%1</p>").arg(row.error.toHtmlEscaped());
     }
     QString html = figure_html(figure_of(*row.estimate, figure));
-    html += heading(tr_explain("Verification")) +
+    html += heading(tr("Verification")) +
             QStringLiteral("<p style='margin-top:0'>%1</p><p style='margin-top:0'>%2</p>")
                 .arg(evidence_text(evidence).toHtmlEscaped(), kernels.toHtmlEscaped());
     return html + components_html(*row.estimate) + kinds_html(*row.estimate) +

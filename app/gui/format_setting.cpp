@@ -9,13 +9,7 @@
 
 namespace kvcaliper::gui {
 
-namespace {
-
-QString tr(const char* source) {
-    return QCoreApplication::translate("Formats", source);
-}
-
-} // namespace
+namespace {} // namespace
 
 std::string Settings::*format_member(FormatClass format_class) {
     switch (format_class) {

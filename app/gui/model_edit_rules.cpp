@@ -12,10 +12,6 @@ namespace kvcaliper::gui {
 
 namespace {
 
-QString tr(const char* source) {
-    return QCoreApplication::translate("ModelEdit", source);
-}
-
 FieldState refuse(const QString& reason) {
     FieldState state;
     state.reason = reason;

@@ -16,10 +16,6 @@ namespace kvcaliper::gui {
 
 namespace {
 
-QString tr(const char* source) {
-    return QCoreApplication::translate("Quality", source);
-}
-
 struct Pair {
     QString k, v;
     std::int64_t bytes = 0; ///< per token

@@ -12,10 +12,6 @@ namespace kvcaliper::gui {
 
 namespace {
 
-QString tr_record(const char* source) {
-    return QCoreApplication::translate("Record", source);
-}
-
 QString reasons_text(const VerifyRecord& record) {
     QString words;
     for (const std::string& reason : record.reasons) {
@@ -26,8 +22,8 @@ QString reasons_text(const VerifyRecord& record) {
 
 QString origin_text(const VerifyRecord& record) {
     const QString driver =
-        record.driver.empty() ? QString() : tr_record(", driver %1").arg(text(record.driver));
-    return tr_record("%1, %2%3, kvcaliper %4, seed %5")
+        record.driver.empty() ? QString() : tr(", driver %1").arg(text(record.driver));
+    return tr("%1, %2%3, kvcaliper %4, seed %5")
         .arg(device_text(record), date_text(record), driver, text(record.version))
         .arg(record.seed);
 }
@@ -56,8 +52,8 @@ QString run_on_gpu_text(const std::set<LayerKind>& kinds,
                         const std::vector<VerifyRecordPtr>& records) {
     const VerifyRecord* record = gpu_record(*kinds.begin(), records);
     return record == nullptr
-               ? tr_record("CUDA kernels of %1: run on a GPU.").arg(kinds_list(kinds))
-               : tr_record("CUDA kernels of %1: run on %2, %3.")
+               ? tr("CUDA kernels of %1: run on a GPU.").arg(kinds_list(kinds))
+               : tr("CUDA kernels of %1: run on %2, %3.")
                      .arg(kinds_list(kinds), device_text(*record), date_text(*record));
 }
 
@@ -66,13 +62,13 @@ QString run_on_gpu_text(const std::set<LayerKind>& kinds,
 QString badge_text(Badge badge) {
     switch (badge) {
     case Badge::computed:
-        return tr_record("computed");
+        return tr("computed");
     case Badge::measured:
-        return tr_record("✓ measured");
+        return tr("✓ measured");
     case Badge::refuted:
-        return tr_record("✗ refuted");
+        return tr("✗ refuted");
     case Badge::stale:
-        return tr_record("△ stale");
+        return tr("△ stale");
     }
     return {};
 }
@@ -118,13 +114,13 @@ QString device_text(const VerifyRecord& record) {
 QString status_text(RecordStatus status) {
     switch (status) {
     case RecordStatus::equal:
-        return tr_record("✓ equal");
+        return tr("✓ equal");
     case RecordStatus::refuted:
-        return tr_record("✗ refuted");
+        return tr("✗ refuted");
     case RecordStatus::disturbed:
-        return tr_record("disturbed");
+        return tr("disturbed");
     case RecordStatus::stale:
-        return tr_record("△ stale");
+        return tr("△ stale");
     }
     return {};
 }
@@ -134,20 +130,18 @@ QString record_text(const VerifyRecord& record, const RecordCheck& check) {
     switch (check.status) {
     case RecordStatus::equal:
         return record.depth == "use"
-                   ? tr_record("✓ Equal to the byte: measured what was predicted, on %1.")
-                         .arg(origin)
-                   : tr_record("✓ Equal to the byte: allocated what was predicted, on %1; no "
-                               "decode step was run.")
+                   ? tr("✓ Equal to the byte: measured what was predicted, on %1.").arg(origin)
+                   : tr("✓ Equal to the byte: allocated what was predicted, on %1; no "
+                        "decode step was run.")
                          .arg(origin);
     case RecordStatus::refuted:
-        return tr_record("✗ Refuted: measured something else than predicted, on %1.").arg(origin) +
+        return tr("✗ Refuted: measured something else than predicted, on %1.").arg(origin) +
                reasons_text(record);
     case RecordStatus::disturbed:
-        return tr_record("Disturbed: other programs changed the memory of %1; run again.")
-                   .arg(origin) +
+        return tr("Disturbed: other programs changed the memory of %1; run again.").arg(origin) +
                reasons_text(record);
     case RecordStatus::stale:
-        return tr_record("△ Stale: measured on %1, against another prediction than today's: %2.")
+        return tr("△ Stale: measured on %1, against another prediction than today's: %2.")
             .arg(origin, text(check.reason));
     }
     return {};
@@ -155,20 +149,20 @@ QString record_text(const VerifyRecord& record, const RecordCheck& check) {
 
 QString evidence_text(const Evidence& evidence) {
     if (!evidence.record) {
-        return tr_record("Computed: no record of a run covers exactly this model, context, number "
-                         "of sequences and formats.");
+        return tr("Computed: no record of a run covers exactly this model, context, number "
+                  "of sequences and formats.");
     }
     const QString origin = origin_text(*evidence.record);
     const QString how = text(evidence.how);
     switch (evidence.status) {
     case EvidenceStatus::measured:
-        return tr_record("✓ Measured %1 with exactly this model, context, number of sequences and "
-                         "formats, on %2.")
+        return tr("✓ Measured %1 with exactly this model, context, number of sequences and "
+                  "formats, on %2.")
             .arg(how, origin);
     case EvidenceStatus::refuted:
-        return tr_record("✗ Refuted on %1: %2.").arg(origin, how);
+        return tr("✗ Refuted on %1: %2.").arg(origin, how);
     case EvidenceStatus::stale:
-        return tr_record("△ Stale: measured on %1, against another prediction than today's: %2.")
+        return tr("△ Stale: measured on %1, against another prediction than today's: %2.")
             .arg(origin, how);
     case EvidenceStatus::computed:
         break;
@@ -189,8 +183,8 @@ QString kernels_text(const Model& model, const std::vector<VerifyRecordPtr>& rec
         sentences << run_on_gpu_text(run, records);
     }
     if (!emulated.empty()) {
-        sentences << tr_record("CUDA kernels of %1, as far as there are any: executed by emulation "
-                               "only, never on a GPU.")
+        sentences << tr("CUDA kernels of %1, as far as there are any: executed by emulation "
+                        "only, never on a GPU.")
                          .arg(kinds_list(emulated));
     }
     return sentences.join(u' ');
@@ -198,11 +192,10 @@ QString kernels_text(const Model& model, const std::vector<VerifyRecordPtr>& rec
 
 QString all_kernels_text(const std::vector<VerifyRecordPtr>& records) {
     const std::set<LayerKind> on_gpu = kinds_run_on_gpu(records);
-    return on_gpu.empty()
-               ? tr_record("CUDA kernels: executed by emulation only, never on a GPU.")
-               : tr_record("CUDA kernels of %1 have run on a GPU; those of all other kinds of "
-                           "layers: executed by emulation only, never on a GPU.")
-                     .arg(kinds_list(on_gpu));
+    return on_gpu.empty() ? tr("CUDA kernels: executed by emulation only, never on a GPU.")
+                          : tr("CUDA kernels of %1 have run on a GPU; those of all other kinds of "
+                               "layers: executed by emulation only, never on a GPU.")
+                                .arg(kinds_list(on_gpu));
 }
 
 } // namespace kvcaliper::gui

@@ -20,10 +20,6 @@ namespace {
 
 using State = ReportCheck::State;
 
-QString tr(const char* source) {
-    return QCoreApplication::translate("Report", source);
-}
-
 /// One model on the study's device: every answer core gives, or why there is none.
 struct Answer {
     const StudyRow* row;

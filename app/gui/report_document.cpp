@@ -23,10 +23,6 @@ namespace kvcaliper::gui {
 
 namespace {
 
-QString tr(const char* source) {
-    return QCoreApplication::translate("Report", source);
-}
-
 // ---- the answer ---------------------------------------------------------------------------------
 
 std::vector<const StudyRow*> answered_rows(const Study& study) {

@@ -12,10 +12,6 @@ namespace kvcaliper::gui {
 
 namespace {
 
-QString tr(const char* source) {
-    return QCoreApplication::translate("Report", source);
-}
-
 constexpr auto script_open = "<script type=\"application/json\" id=\"kvcaliper-study\">";
 constexpr auto script_close = "</script>";
 

@@ -17,10 +17,6 @@ namespace kvcaliper::gui {
 
 namespace {
 
-std::string tr(const char* source) {
-    return utf8(QCoreApplication::translate("StudyTables", source));
-}
-
 // ---- curves -------------------------------------------------------------------------------------
 
 struct CurveColumn {
@@ -151,19 +147,18 @@ Table curve_table(const Study& study) {
 
 Table layer_table(const Study& study) {
     const Settings& settings = study.settings();
-    const QString bytes =
-        QCoreApplication::translate("StudyTables", "Bytes at %1 tokens, %2 sequence(s) (B)")
-            .arg(settings.context.count())
-            .arg(settings.sequences);
-    Table table{{{tr("Model")},
-                 {tr("Layer"), true},
-                 {tr("Kind")},
-                 {tr("Component")},
-                 {tr("Elements"), true},
-                 {tr("Units")},
-                 {tr("Format")},
+    const QString bytes = tr("Bytes at %1 tokens, %2 sequence(s) (B)")
+                              .arg(settings.context.count())
+                              .arg(settings.sequences);
+    Table table{{{utf8(tr("Model"))},
+                 {utf8(tr("Layer")), true},
+                 {utf8(tr("Kind"))},
+                 {utf8(tr("Component"))},
+                 {utf8(tr("Elements")), true},
+                 {utf8(tr("Units"))},
+                 {utf8(tr("Format"))},
                  {utf8(bytes), true},
-                 {tr("Decided by")}},
+                 {utf8(tr("Decided by"))}},
                 {}};
     for (const StudyRow& row : study.rows()) {
         const std::size_t layers = row.estimate ? row.estimate->model->spec.layers.size() : 0;
@@ -191,9 +186,7 @@ TableOrigin table_origin(const Study& study, const QString& page, const QString&
 std::optional<QString> export_table(const StudyTable& table, const QString& path) {
     const auto format = table_format_of(utf8(path));
     if (!format) {
-        return QCoreApplication::translate("StudyTables",
-                                           "%1: expected a name ending in .csv, .tsv, .md or .json")
-            .arg(path);
+        return tr("%1: expected a name ending in .csv, .tsv, .md or .json").arg(path);
     }
     return write_file(
         path, QByteArray::fromStdString(write_table_file(table.table, table.origin, *format)));

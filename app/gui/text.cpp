@@ -50,6 +50,10 @@ std::vector<KindCount> count_kinds(const CacheSpec& spec) {
 
 } // namespace
 
+QString tr(const char* source) {
+    return QCoreApplication::translate("kvcaliper::gui", source);
+}
+
 QString text(std::string_view utf8) {
     return QString::fromUtf8(utf8.data(), static_cast<qsizetype>(utf8.size()));
 }

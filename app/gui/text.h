@@ -12,6 +12,9 @@
 
 namespace kvcaliper::gui {
 
+/// tr() of functions outside any class, under the context that lupdate gives their texts.
+QString tr(const char* source);
+
 QString text(std::string_view utf8);
 std::string utf8(const QString& text);
 
