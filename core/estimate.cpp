@@ -4,6 +4,7 @@
 #include "core/engines/engine.h"
 #include "core/error.h"
 #include "core/rank_estimate.h"
+#include "core/token_curve.h"
 
 #include <algorithm>
 #include <cmath>
@@ -202,7 +203,7 @@ std::vector<CurvePoint> curve(const Model& model, const Settings& settings, Toke
     }
     check_settings(settings);
     const CacheFormats formats = resolve_formats(settings, model.plan);
-    check_storable(model.spec, formats);
+    const TokenCurve bytes(model.spec, formats, settings.sequences);
     auto tokens = curve_tokens(from, to, points);
     for (const Knee& knee : knees(model.spec, formats)) {
         if (knee.tokens >= from && knee.tokens <= to) {
@@ -211,8 +212,7 @@ std::vector<CurvePoint> curve(const Model& model, const Settings& settings, Toke
     }
     std::vector<CurvePoint> result;
     for (const auto& [count, is_knee] : tokens) {
-        const Figure figure = required_figure(model.spec, formats, settings, Tokens(count));
-        result.push_back({Tokens(count), figure.bytes(), is_knee});
+        result.push_back({Tokens(count), bytes.at(Tokens(count)), is_knee});
     }
     return result;
 }

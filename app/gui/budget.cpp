@@ -128,7 +128,7 @@ Deployment deployment_of(const Study& study, const StudyRow& row) {
     deployment.device = find_device(utf8(place.device));
     const QString weights = place.weights.value(row.id);
     deployment.weights =
-        weights_of(*row.model, weights.isEmpty() ? std::string("auto") : utf8(weights));
+        weights.isEmpty() ? study.autoWeights(row) : weights_of(*row.model, utf8(weights));
     return deployment;
 }
 

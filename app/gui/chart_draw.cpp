@@ -326,6 +326,7 @@ void reset_axes(QCustomPlot& plot, const ChartTheme& theme) {
 } // namespace
 
 void draw_chart(QCustomPlot& plot, const ChartData& data, const ChartTheme& theme) {
+    plot.setAutoAddPlottableToLegend(false); // the legend is ours
     clear(plot);
     reset_axes(plot, theme);
     plot.setBackground(QBrush(theme.ground));

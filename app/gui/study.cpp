@@ -359,6 +359,22 @@ void Study::setCurrent(const QString& id) {
     }
 }
 
+const Weights& Study::autoWeights(const StudyRow& row) const {
+    auto& known = weights_[row.id];
+    if (known == nullptr || known->of != row.model) {
+        try {
+            known = std::make_shared<const KnownWeights>(
+                KnownWeights{row.model, weights_of(*row.model, "auto")});
+        } catch (const Error& error) {
+            known = std::make_shared<const KnownWeights>(KnownWeights{row.model, error});
+        }
+    }
+    if (const auto* reason = std::get_if<Error>(&known->weights)) {
+        throw *reason;
+    }
+    return std::get<Weights>(known->weights);
+}
+
 StudyState seed_state() {
     StudyState state;
     for (const std::string& name : seed_models()) {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include "app/gui/record_words.h"
+#include "core/error.h"
 #include "core/estimate.h"
+#include "core/weights.h"
 
 #include <QHash>
 #include <QMap>
@@ -12,7 +14,9 @@
 #include <QString>
 #include <QStringList>
 
+#include <memory>
 #include <optional>
+#include <variant>
 #include <vector>
 
 class QUndoStack;
@@ -140,6 +144,9 @@ class Study : public QObject {
     void setCurrent(const QString& id);
 
     // What was measured. Records are facts and no edits, and are not undone; deleting one is.
+    /// What `auto` tells of the weights of a row's model: read from its files or worked out once,
+    /// and again when the model is. Throws Error as weights_of() does.
+    const Weights& autoWeights(const StudyRow& row) const;
     RecordBook& records() { return *records_; }
     const RecordBook& records() const { return *records_; }
     void deleteRecord(const QString& id);
@@ -177,6 +184,12 @@ class Study : public QObject {
     // Worked out when they are asked for, and forgotten with every change.
     mutable QHash<QString, FigureEvidence> evidence_;
     mutable QHash<QString, Verification> verifications_;
+    /// Of models as they were read; a reason stands in for weights that can not be told.
+    struct KnownWeights {
+        ModelPtr of;
+        std::variant<Weights, Error> weights;
+    };
+    mutable QHash<QString, std::shared_ptr<const KnownWeights>> weights_;
     QString current_;
     int merge_serial_ = 0;
 };
