@@ -12,6 +12,7 @@
 #include "app/gui/text.h"
 #include "app/gui/text_table.h"
 #include "app/gui/verify_page.h"
+#include "tests/gui/export_helpers.h"
 #include "tests/gui/fake_verifier.h"
 #include "tests/gui/helpers.h"
 
@@ -48,16 +49,6 @@ using test::MadeUp;
 using test::result_of;
 using test::s;
 constexpr int patience_ms = 30000; // a limit, not a measurement
-
-/// Types a name into the next file dialog and accepts it.
-void name_file(const QString& path) {
-    QTimer::singleShot(0, qApp, [path] {
-        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-        ASSERT_NE(dialog, nullptr);
-        dialog->findChild<QLineEdit*>(s("fileNameEdit"))->setText(path);
-        QTest::keyClick(dialog, Qt::Key_Return);
-    });
-}
 
 class History : public testing::Test {
   protected:
@@ -183,7 +174,7 @@ TEST_F(History, ARecordOfAnotherMachineIsImported) {
     elsewhere.device = "made-up remote device";
     const QString file = writeRecord("remote.json", *recordOf("gemma-3-27b", elsewhere));
     window->showTab(s("compare"));
-    name_file(file);
+    test::name_file(file);
     child<QAction>("importRecords")->trigger();
     EXPECT_EQ(child<QTabWidget>("tabs")->currentWidget(), &page());
     ASSERT_EQ(table().rowCount(), 1);
@@ -304,7 +295,7 @@ TEST_F(History, TheChosenRunIsShown) {
 
 TEST_F(History, AnExportedRecordIsTheOneThatWasWritten) {
     window->importRecords({writeRecord("a.json", *recordOf("gpt2-xl"))});
-    name_file(path("exported.json"));
+    test::name_file(path("exported.json"));
     QTest::mouseClick(child<QPushButton>("recordExport"), Qt::LeftButton);
     EXPECT_EQ(test::read(path("exported.json")), test::read(path("a.json")));
 }

@@ -5,6 +5,7 @@
 #include "app/gui/notice_bar.h"
 #include "app/gui/study_session.h"
 #include "app/gui/text.h"
+#include "tests/gui/export_helpers.h"
 #include "tests/gui/helpers.h"
 
 #include <gtest/gtest.h>
@@ -49,16 +50,6 @@ QString answer(QMessageBox::StandardButton button, const std::function<void()>& 
 const char* const later_edits = R"({"kvcaliper_study": 1, "models": ["gpt2-xl"],
     "settings": {"sequences": 3}, "autosave": {"path": ""}})";
 
-/// Types a name into the next file dialog and accepts it.
-void name_file(const QString& path) {
-    QTimer::singleShot(0, qApp, [path] {
-        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-        ASSERT_NE(dialog, nullptr);
-        dialog->findChild<QLineEdit*>(s("fileNameEdit"))->setText(path);
-        QTest::keyClick(dialog, Qt::Key_Return);
-    });
-}
-
 class Session : public testing::Test {
   protected:
     Session() { open(); }
@@ -92,7 +83,7 @@ TEST_F(Session, TheTitleNamesTheFileAndTheMark) {
 
 TEST_F(Session, SavesUnderANewNameByKeyboard) {
     study().setContext(Tokens(32768));
-    name_file(path("plan")); // the ending comes by itself
+    test::name_file(path("plan")); // the ending comes by itself
     QTest::keyClick(window.get(), Qt::Key_S, Qt::ControlModifier);
     EXPECT_EQ(read_study_file(path("plan.kvstudy.json")).state.settings.context, Tokens(32768));
     EXPECT_FALSE(window->isWindowModified());
