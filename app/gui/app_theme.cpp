@@ -63,8 +63,8 @@ double contrast_ratio(const QColor& a, const QColor& b) {
     return (high + 0.05) / (low + 0.05);
 }
 
-/// Fusion outlines everything in shades of the window's colour: on a dark ground check boxes vanish,
-/// on a black one every field, button and handle.
+/// Fusion outlines everything in shades of the window's colour: on a dark ground check boxes
+/// vanish, on a black one every field, button and handle.
 class Outlined : public QProxyStyle {
   public:
     void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,

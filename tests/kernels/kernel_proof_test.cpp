@@ -51,7 +51,7 @@ LayerPlan small_layer(LayerKind kind) {
     case LayerKind::rwkv4:
         return one_part(kind, RwkvDims{96, 96, 0});
     case LayerKind::rwkv:
-        return one_part(kind, RwkvDims{128, 0, 64});
+        return one_part(kind, RwkvDims{128, 0, 64, 7});
     case LayerKind::xlstm:
         return one_part(kind, XlstmDims{2, 32, 64});
     case LayerKind::kv_conv:
