@@ -93,6 +93,18 @@ class Outlined : public QProxyStyle {
         }
     }
 
+    /// Fusion draws the arrow of a button with a menu over its last letter.
+    QSize sizeFromContents(ContentsType type, const QStyleOption* option, const QSize& size,
+                           const QWidget* widget) const override {
+        QSize needed = QProxyStyle::sizeFromContents(type, option, size, widget);
+        const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option);
+        if (type == CT_ToolButton && button != nullptr &&
+            button->features.testFlag(QStyleOptionToolButton::HasMenu)) {
+            needed.rwidth() += 2 * pixelMetric(PM_MenuButtonIndicator, option, widget);
+        }
+        return needed;
+    }
+
   private:
     static void outline(const QRect& rect, const QStyleOption& option, QPainter* painter,
                         float strength) {

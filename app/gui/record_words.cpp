@@ -183,8 +183,7 @@ QString kernels_text(const Model& model, const std::vector<VerifyRecordPtr>& rec
         sentences << run_on_gpu_text(run, records);
     }
     if (!emulated.empty()) {
-        sentences << tr("CUDA kernels of %1, as far as there are any: executed by emulation "
-                        "only, never on a GPU.")
+        sentences << tr("CUDA kernels of %1: executed by emulation only, never on a GPU.")
                          .arg(kinds_list(emulated));
     }
     return sentences.join(u' ');

@@ -781,10 +781,6 @@
         <translation>✗ %1에서 반증됨: %2.</translation>
     </message>
     <message>
-        <source>CUDA kernels of %1, as far as there are any: executed by emulation only, never on a GPU.</source>
-        <translation>%1의 CUDA 커널(있는 경우): 에뮬레이션으로만 실행되었고 GPU에서는 실행된 적이 없습니다.</translation>
-    </message>
-    <message>
         <source>CUDA kernels: executed by emulation only, never on a GPU.</source>
         <translation>CUDA 커널: 에뮬레이션으로만 실행되었고 GPU에서는 실행된 적이 없습니다.</translation>
     </message>
@@ -1203,6 +1199,10 @@
     <message>
         <source>%1: expected a name ending in .csv, .tsv, .md or .json</source>
         <translation>%1: .csv, .tsv, .md, .json으로 끝나는 이름이어야 합니다</translation>
+    </message>
+    <message>
+        <source>CUDA kernels of %1: executed by emulation only, never on a GPU.</source>
+        <translation>%1의 CUDA 커널: 에뮬레이션으로만 실행되었고 GPU에서는 실행된 적이 없습니다.</translation>
     </message>
 </context>
 <context>
