@@ -19,7 +19,7 @@ constexpr KernelProof proofs[] = {
     {"chunked_attention", "attention.cuh, mma.cuh", here, ""},
     {"cross_attention", "attention.cuh, mma.cuh", here, ""},
     {"mla", "latent.cuh, mma.cuh", here, ""},
-    {"compressed_attention", "attention.cuh, index.cuh, latent.cuh, mma.cuh", here, ""},
+    {"compressed_attention", "attention.cuh, index.cuh, latent.cuh, mma.cuh, pool.cuh", here, ""},
     {"mamba1", "mamba1.cuh", here, ""},
     {"mamba2", "conv.cuh, mamba2.cuh", here, ""},
     {"gated_delta", "conv.cuh, delta.cuh", here, ""},

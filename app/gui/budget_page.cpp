@@ -82,15 +82,15 @@ TextRow table_row(const BudgetRow& row) {
 } // namespace
 
 TextTable* make_budget_table(QObject* parent) {
-    using Page = BudgetPage;
-    return new TextTable({Page::tr("Model"), Page::tr("Verdict"), Page::tr("Weights"),
-                          Page::tr("Workspace"), Page::tr("Cache"), Page::tr("Headroom"),
-                          Page::tr("Most sequences"), Page::tr("Longest context")},
-                         parent,
-                         {Page::tr("Model"), Page::tr("Verdict"), Page::tr("Weights (B)"),
-                          Page::tr("Workspace (B)"), Page::tr("Cache (B)"),
-                          Page::tr("Headroom (B)"), Page::tr("Most sequences"),
-                          Page::tr("Longest context (tokens)")});
+    return new TextTable(
+        {BudgetPage::tr("Model"), BudgetPage::tr("Verdict"), BudgetPage::tr("Weights"),
+         BudgetPage::tr("Workspace"), BudgetPage::tr("Cache"), BudgetPage::tr("Headroom"),
+         BudgetPage::tr("Most sequences"), BudgetPage::tr("Longest context")},
+        parent,
+        {BudgetPage::tr("Model"), BudgetPage::tr("Verdict"), BudgetPage::tr("Weights (B)"),
+         BudgetPage::tr("Workspace (B)"), BudgetPage::tr("Cache (B)"),
+         BudgetPage::tr("Headroom (B)"), BudgetPage::tr("Most sequences"),
+         BudgetPage::tr("Longest context (tokens)")});
 }
 
 std::vector<TextRow> budget_table_rows(const std::vector<BudgetRow>& budgets) {

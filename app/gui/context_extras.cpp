@@ -18,7 +18,7 @@ namespace kvcaliper::gui {
 namespace {
 
 /// More of them are a thicket: then only those of the baseline stay, and of these so many.
-constexpr std::size_t most_meetings = 24;
+constexpr int most_meetings = 24;
 constexpr int reads_points = 256;
 
 // --- devices
@@ -137,16 +137,16 @@ QString add_meetings(const Study& study, const std::vector<Device>& devices, Tok
                      std::vector<Meeting>& meetings) {
     const auto curves = named_curves(study, end);
     meetings = find_meetings(curves, devices, end, QString());
-    if (meetings.size() <= most_meetings) {
+    if (std::ssize(meetings) <= most_meetings) {
         return {};
     }
     const QString baseline = study.effectiveBaseline();
     const StudyRow* row = study.row(baseline);
     meetings = find_meetings(curves, devices, end, baseline);
     QString remark = tr("; meetings of %1 alone").arg(row != nullptr ? row->name : baseline);
-    if (meetings.size() > most_meetings) {
+    if (std::ssize(meetings) > most_meetings) {
         remark += tr(", %1 of %2")
-                      .arg(integer_text(static_cast<std::int64_t>(most_meetings)),
+                      .arg(integer_text(most_meetings),
                            integer_text(static_cast<std::int64_t>(meetings.size())));
         std::stable_sort(meetings.begin(), meetings.end(),
                          [](const Meeting& a, const Meeting& b) { return a.tokens < b.tokens; });

@@ -100,7 +100,8 @@ ReportCommand again(const QString& line) {
 }
 
 ReportSection compare_section(const Study& study, const ReportOrigin& origin) {
-    const CompareModel model(study);
+    CompareModel model(study);
+    model.finishSequences();
     ReportSection section{tr("Comparison"), {}};
     section.blocks.push_back(ReportChart{per_token_chart(study)});
     section.blocks.push_back(again(chart_command(QStringLiteral("per-token"), origin.file)));

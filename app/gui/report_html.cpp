@@ -132,9 +132,9 @@ struct Writer {
 
     static QString row(const ReportCheck& check) {
         const auto [mark, kind] =
-            check.state == ReportCheck::State::settled  ? std::pair(tr("☑"), "settled")
-            : check.state == ReportCheck::State::failed ? std::pair(tr("☒"), "failed")
-                                                        : std::pair(tr("☐"), "open");
+            check.state == ReportCheck::State::settled ? std::pair(QStringLiteral("☑"), "settled")
+            : check.state == ReportCheck::State::failed ? std::pair(QStringLiteral("☒"), "failed")
+                                                        : std::pair(QStringLiteral("☐"), "open");
         return QStringLiteral("<tr><td class=\"mark\" width=\"18\">%1</td>"
                               "<td class=\"topic %2\" width=\"130\">%3</td><td>%4</td></tr>\n")
             .arg(mark, QLatin1String(kind), check.topic.toHtmlEscaped(),

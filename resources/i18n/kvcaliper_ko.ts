@@ -2,61 +2,6 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="ko" sourcelanguage="en">
 <context>
-    <name />
-    <message>
-        <source>Model</source>
-        <translation>모델</translation>
-    </message>
-    <message>
-        <source>Verdict</source>
-        <translation>판정</translation>
-    </message>
-    <message>
-        <source>Weights</source>
-        <translation>가중치</translation>
-    </message>
-    <message>
-        <source>Workspace</source>
-        <translation>작업 공간</translation>
-    </message>
-    <message>
-        <source>Cache</source>
-        <translation>캐시</translation>
-    </message>
-    <message>
-        <source>Headroom</source>
-        <translation>여유</translation>
-    </message>
-    <message>
-        <source>Most sequences</source>
-        <translation>최대 시퀀스</translation>
-    </message>
-    <message>
-        <source>Longest context</source>
-        <translation>최장 컨텍스트</translation>
-    </message>
-    <message>
-        <source>Weights (B)</source>
-        <translation>가중치 (B)</translation>
-    </message>
-    <message>
-        <source>Workspace (B)</source>
-        <translation>작업 공간 (B)</translation>
-    </message>
-    <message>
-        <source>Cache (B)</source>
-        <translation>캐시 (B)</translation>
-    </message>
-    <message>
-        <source>Headroom (B)</source>
-        <translation>여유 (B)</translation>
-    </message>
-    <message>
-        <source>Longest context (tokens)</source>
-        <translation>최장 컨텍스트 (토큰)</translation>
-    </message>
-</context>
-<context>
     <name>LayerKind</name>
     <message>
         <source>full attention</source>
@@ -1204,6 +1149,14 @@
         <source>CUDA kernels of %1: executed by emulation only, never on a GPU.</source>
         <translation>%1의 CUDA 커널: 에뮬레이션으로만 실행되었고 GPU에서는 실행된 적이 없습니다.</translation>
     </message>
+    <message>
+        <source>%1: %2 usable of %3</source>
+        <translation>%1: %3 중 사용 가능 %2</translation>
+    </message>
+    <message>
+        <source>%1: %2 device memory</source>
+        <translation>%1: 장치 메모리 %2</translation>
+    </message>
 </context>
 <context>
     <name>kvcaliper::gui::BudgetPage</name>
@@ -1318,6 +1271,58 @@
     <message>
         <source>This engine has no options.</source>
         <translation>이 엔진에는 옵션이 없습니다.</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>모델</translation>
+    </message>
+    <message>
+        <source>Verdict</source>
+        <translation>판정</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>가중치</translation>
+    </message>
+    <message>
+        <source>Workspace</source>
+        <translation>작업 공간</translation>
+    </message>
+    <message>
+        <source>Cache</source>
+        <translation>캐시</translation>
+    </message>
+    <message>
+        <source>Headroom</source>
+        <translation>여유</translation>
+    </message>
+    <message>
+        <source>Most sequences</source>
+        <translation>최대 시퀀스</translation>
+    </message>
+    <message>
+        <source>Longest context</source>
+        <translation>최장 컨텍스트</translation>
+    </message>
+    <message>
+        <source>Weights (B)</source>
+        <translation>가중치 (B)</translation>
+    </message>
+    <message>
+        <source>Workspace (B)</source>
+        <translation>작업 공간 (B)</translation>
+    </message>
+    <message>
+        <source>Cache (B)</source>
+        <translation>캐시 (B)</translation>
+    </message>
+    <message>
+        <source>Headroom (B)</source>
+        <translation>여유 (B)</translation>
+    </message>
+    <message>
+        <source>Longest context (tokens)</source>
+        <translation>최장 컨텍스트 (토큰)</translation>
     </message>
 </context>
 <context>
@@ -2794,32 +2799,6 @@ sequences</source>
     <message>
         <source>exit code %1</source>
         <translation>종료 코드 %1</translation>
-    </message>
-</context>
-<context>
-    <name>kvcaliper::gui::Writer</name>
-    <message>
-        <source>☑</source>
-        <translation>☑</translation>
-    </message>
-    <message>
-        <source>☒</source>
-        <translation>☒</translation>
-    </message>
-    <message>
-        <source>☐</source>
-        <translation>☐</translation>
-    </message>
-</context>
-<context>
-    <name>std</name>
-    <message>
-        <source>%1: %2 usable of %3</source>
-        <translation>%1: %3 중 사용 가능 %2</translation>
-    </message>
-    <message>
-        <source>%1: %2 device memory</source>
-        <translation>%1: 장치 메모리 %2</translation>
     </message>
 </context>
 </TS>

@@ -154,6 +154,14 @@ TEST_F(Reports, TheChecklistHasTheAnswersOfTheBudget) {
     EXPECT_FALSE(words.contains(s("vllm serve"))); // nothing to start that does not fit
 }
 
+TEST_F(Reports, TheComparisonHasEveryAnswer) {
+    Study study;
+    study.setModels({s("llama-3-8b")});
+    // (85,520,809,984 B of an H100 - 16,060,522,496 B of weights) / (131,072 B × 8,192 tokens)
+    // = 64.7
+    EXPECT_SAYS(page_on(study).words, "64 ●●○ moderate 32");
+}
+
 TEST_F(Reports, WhatWasNotMeasuredIsSaid) {
     Study study;
     study.setModels({s("llama-3-8b"), s("gpt2-xl")});
