@@ -100,7 +100,7 @@ class Outlined : public QProxyStyle {
         const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option);
         if (type == CT_ToolButton && button != nullptr &&
             button->features.testFlag(QStyleOptionToolButton::HasMenu)) {
-            needed.rwidth() += 2 * pixelMetric(PM_MenuButtonIndicator, option, widget);
+            needed.rwidth() += pixelMetric(PM_MenuButtonIndicator, option, widget);
         }
         return needed;
     }

@@ -131,7 +131,7 @@ ExplainPanel::ExplainPanel(Study& study, QWidget* parent)
     figure_->setAccessibleName(tr("Figure to explain"));
     // The dock may be narrower than its longest words.
     figure_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    figure_->setMinimumContentsLength(8);
+    figure_->setMinimumContentsLength(6);
     figure_->addItems({tr("Uncapped per token"), tr("Growth per token"),
                        tr("Constant per sequence"), tr("Total at the context")});
     text_->setObjectName(QStringLiteral("explainText"));
