@@ -291,7 +291,7 @@ TEST_F(Context, ThePointerFindsAMark) {
         }
     }
     ASSERT_GE(best.meeting, 0);
-    const Meeting& met = chart().meetings[static_cast<std::size_t>(best.meeting)];
+    const Meeting met = chart().meetings[static_cast<std::size_t>(best.meeting)];
     EXPECT_NEAR(best.tokens / static_cast<double>(met.tokens.count()), 1, 0.25);
     EXPECT_NEAR(best.bytes / static_cast<double>(met.bytes.count()), 1, 0.5);
 }
