@@ -6,7 +6,6 @@
 #include "core/engine_flags.h"
 #include "core/error.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 namespace kvcaliper::gui {

@@ -8,7 +8,6 @@
 #include "core/error.h"
 #include "core/report.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <algorithm>

@@ -7,7 +7,6 @@
 #include "core/report.h"
 
 #include <QBuffer>
-#include <QCoreApplication>
 #include <QFile>
 #include <QFileInfo>
 #include <QImage>

@@ -7,7 +7,6 @@
 #include "core/error.h"
 #include "core/token_curve.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <algorithm>

@@ -5,8 +5,6 @@
 #include "core/engines/engine.h"
 #include "core/error.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 
 namespace kvcaliper::gui {

@@ -5,8 +5,6 @@
 #include "core/kind_notes.h"
 #include "core/report.h"
 
-#include <QCoreApplication>
-
 namespace kvcaliper::gui {
 
 namespace {

@@ -3,8 +3,6 @@
 
 #include "app/gui/text.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 
 namespace kvcaliper::gui {

@@ -5,7 +5,6 @@
 #include "core/error.h"
 #include "core/numeric_format.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 
 #include "app/gui/text.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <algorithm>

@@ -10,8 +10,6 @@
 #include "app/gui/text.h"
 #include "core/engines/engine.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 
 namespace kvcaliper::gui {

@@ -12,8 +12,6 @@
 #include "core/engines/engine.h"
 #include "core/error.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 #include <map>
 #include <memory>

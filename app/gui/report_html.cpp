@@ -6,8 +6,6 @@
 #include "core/error.h"
 #include "core/table_file.h"
 
-#include <QCoreApplication>
-
 namespace kvcaliper::gui {
 
 namespace {

@@ -8,8 +8,6 @@
 #include "app/gui/text.h"
 #include "core/error.h"
 
-#include <QCoreApplication>
-
 #include <map>
 #include <set>
 

@@ -137,7 +137,8 @@ TEST_F(Comparison, TheDifferenceFromTheBaselineStandsBehindTheNumber) {
     EXPECT_EQ(cell(2, M::Uncapped, delta_role), s("+65.3%")); // 496 / 300
     EXPECT_EQ(cell(2, M::Constant, delta_role), QString());   // GPT-2 keeps no constant
     EXPECT_TRUE(cell(1, M::Uncapped, Qt::ToolTipRole).contains(s("−57.3% against GPT-2 XL")));
-    EXPECT_EQ(cell(1, M::Uncapped, Qt::AccessibleTextRole), s("128 KiB, computed, −57.3% against GPT-2 XL"));
+    EXPECT_EQ(cell(1, M::Uncapped, Qt::AccessibleTextRole),
+              s("128 KiB, computed, −57.3% against GPT-2 XL"));
     EXPECT_EQ(cell(1, M::Mark, Qt::AccessibleTextRole), s("moderate"));
     const int before = table().columnWidth(M::Uncapped);
     QTest::mouseClick(child<QCheckBox>("showDeltas"), Qt::LeftButton);

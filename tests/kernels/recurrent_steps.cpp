@@ -8,14 +8,8 @@ namespace kvcaliper::kernels::test {
 
 namespace {
 
-constexpr std::int64_t gap = 5; ///< floats between the rows of two steps
-
 std::size_t at(std::int64_t index) {
     return static_cast<std::size_t>(index);
-}
-
-Values floats(std::int64_t count, std::uint64_t seed, double spread = 1.0) {
-    return normal_values(count, seed, Element::f32, spread);
 }
 
 double narrowed(double value) {
@@ -29,8 +23,8 @@ void append(Values& values, const Values& more) {
 /// a = -κ and b = κ · η, with κ of length one in every head.
 void append_removals(Values& rows, const RwkvView& sizes, std::uint64_t seed) {
     const std::int64_t inner = sizes.heads * sizes.width;
-    Values a = floats(inner, seed);
-    Values b = between(floats(inner, seed + 1), 0.0, 1.0);
+    Values a = normal_floats(inner, seed);
+    Values b = between(normal_floats(inner, seed + 1), 0.0, 1.0);
     for (std::int64_t head = 0; head < inner; head += sizes.width) {
         double square = 0.0;
         for (std::int64_t i = head; i < head + sizes.width; ++i) {
@@ -81,28 +75,28 @@ XlstmView xlstm_view(std::int64_t sequences, std::int64_t heads, std::int64_t ke
     view.key_width = key_width;
     view.value_width = value_width;
     view.count = count;
-    view.stride = heads * std::max(key_width, value_width) + gap;
+    view.stride = heads * std::max(key_width, value_width) + row_gap;
     view.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(key_width)));
     return view;
 }
 
 RglruData rglru_data(const RglruView& sizes, std::uint64_t seed) {
     const std::int64_t numbers = sizes.sequences * sizes.count * sizes.width;
-    return {floats(numbers, seed), between(floats(2 * numbers, seed + 1), 0.0, 1.0),
-            between(floats(sizes.width, seed + 2), 0.05, 1.0),
-            floats(sizes.sequences * sizes.width, seed + 3)};
+    return {normal_floats(numbers, seed), between(normal_floats(2 * numbers, seed + 1), 0.0, 1.0),
+            between(normal_floats(sizes.width, seed + 2), 0.05, 1.0),
+            normal_floats(sizes.sequences * sizes.width, seed + 3)};
 }
 
 Rwkv4Data rwkv4_data(const Rwkv4View& sizes, std::uint64_t seed) {
     Rwkv4Data data;
-    data.rows = floats(sizes.sequences * sizes.count * 2 * sizes.width, seed);
-    data.decay = between(floats(sizes.width, seed + 1), -1.0, -0.05);
-    data.bonus = floats(sizes.width, seed + 2);
+    data.rows = normal_floats(sizes.sequences * sizes.count * 2 * sizes.width, seed);
+    data.decay = between(normal_floats(sizes.width, seed + 1), -1.0, -0.05);
+    data.bonus = normal_floats(sizes.width, seed + 2);
     for (std::int64_t s = 0; s < sizes.sequences; ++s) {
         const std::uint64_t own = seed + 3 + 3 * static_cast<std::uint64_t>(s);
-        append(data.state, floats(sizes.width, own));
-        append(data.state, between(floats(sizes.width, own + 1), 0.5, 2.0));
-        append(data.state, floats(sizes.width, own + 2));
+        append(data.state, normal_floats(sizes.width, own));
+        append(data.state, between(normal_floats(sizes.width, own + 1), 0.5, 2.0));
+        append(data.state, normal_floats(sizes.width, own + 2));
     }
     return data;
 }
@@ -112,14 +106,14 @@ RwkvData rwkv_data(const RwkvView& sizes, std::uint64_t seed, bool bonus) {
     RwkvData data;
     std::uint64_t own = seed;
     for (std::int64_t step = 0; step < sizes.sequences * sizes.count; ++step, own += 4) {
-        append(data.rows, floats(3 * inner, own));
-        append(data.rows, between(floats(inner, own + 1), 0.5, 1.0));
+        append(data.rows, normal_floats(3 * inner, own));
+        append(data.rows, between(normal_floats(inner, own + 1), 0.5, 1.0));
         if (!bonus) {
             append_removals(data.rows, sizes, own + 2);
         }
     }
-    data.bonus = bonus ? floats(inner, own) : Values{};
-    data.state = floats(sizes.sequences * inner * sizes.width, own + 1);
+    data.bonus = bonus ? normal_floats(inner, own) : Values{};
+    data.state = normal_floats(sizes.sequences * inner * sizes.width, own + 1);
     return data;
 }
 
@@ -131,10 +125,10 @@ XlstmData xlstm_data(const XlstmView& sizes, std::uint64_t seed) {
     data.v = rows_apart(steps, sizes.heads * sizes.value_width, sizes.stride, seed + 2);
     std::uint64_t own = seed + 3;
     for (std::int64_t step = 0; step < steps; ++step, own += 2) {
-        append(data.gates, between(floats(sizes.heads, own), -1.0, -0.01));
-        append(data.gates, between(floats(sizes.heads, own + 1), -3.0, 0.5));
+        append(data.gates, between(normal_floats(sizes.heads, own), -1.0, -0.01));
+        append(data.gates, between(normal_floats(sizes.heads, own + 1), -3.0, 0.5));
     }
-    data.state = floats(
+    data.state = normal_floats(
         sizes.sequences * sizes.heads * xlstm_state(sizes.key_width, sizes.value_width), own);
     return data;
 }

@@ -9,14 +9,8 @@ namespace kvcaliper::kernels::test {
 
 namespace {
 
-constexpr std::int64_t gap = 5; ///< floats between the rows of two steps
-
 std::size_t at(std::int64_t index) {
     return static_cast<std::size_t>(index);
-}
-
-Values floats(std::int64_t count, std::uint64_t seed, double spread = 1.0) {
-    return normal_values(count, seed, Element::f32, spread);
 }
 
 double silu(double x) {
@@ -45,8 +39,12 @@ Values taken(const double* row, std::int64_t width, bool normalise) {
 
 } // namespace
 
+Values normal_floats(std::int64_t count, std::uint64_t seed, double spread) {
+    return normal_values(count, seed, Element::f32, spread);
+}
+
 Values rows_apart(std::int64_t rows, std::int64_t width, std::int64_t stride, std::uint64_t seed) {
-    Values values = floats(rows * stride, seed);
+    Values values = normal_floats(rows * stride, seed);
     for (std::int64_t i = 0; i < rows * stride; ++i) {
         if (i % stride >= width) {
             values[at(i)] = std::numeric_limits<double>::quiet_NaN();
@@ -84,8 +82,8 @@ Mamba2View mamba2_view(std::int64_t sequences, std::int64_t heads, std::int64_t 
     view.groups = groups;
     view.state_size = state_size;
     view.count = count;
-    view.x_stride = heads * head_width + gap;
-    view.bc_stride = groups * state_size + gap + 2;
+    view.x_stride = heads * head_width + row_gap;
+    view.bc_stride = groups * state_size + row_gap + 2;
     return view;
 }
 
@@ -98,7 +96,7 @@ DeltaView delta_view(std::int64_t sequences, std::int64_t key_heads, std::int64_
     view.key_width = key_width;
     view.value_width = value_width;
     view.count = count;
-    view.stride = std::max(key_heads * key_width, value_heads * value_width) + gap;
+    view.stride = std::max(key_heads * key_width, value_heads * value_width) + row_gap;
     view.gate_width = 1;
     view.log_gate = true;
     view.normalise = true;
@@ -109,8 +107,8 @@ DeltaView delta_view(std::int64_t sequences, std::int64_t key_heads, std::int64_
 ConvData conv_data(const ConvView& sizes, std::uint64_t seed) {
     ConvData data;
     data.x = normal_values(sizes.sequences * sizes.count * sizes.channels, seed, sizes.element);
-    data.weight = floats(sizes.channels * sizes.conv_kernel, seed + 1);
-    data.bias = floats(sizes.channels, seed + 2);
+    data.weight = normal_floats(sizes.channels * sizes.conv_kernel, seed + 1);
+    data.bias = normal_floats(sizes.channels, seed + 2);
     data.history = normal_values(sizes.sequences * sizes.channels * (sizes.conv_kernel - 1),
                                  seed + 3, sizes.element);
     return data;
@@ -124,10 +122,10 @@ Mamba2Data mamba2_data(const Mamba2View& sizes, std::uint64_t seed) {
     data.x = rows_apart(steps, inner, sizes.x_stride, seed);
     data.b = rows_apart(steps, mix, sizes.bc_stride, seed + 1);
     data.c = rows_apart(steps, mix, sizes.bc_stride, seed + 2);
-    data.dt = between(floats(steps * sizes.heads, seed + 3), 0.001, 0.2);
-    data.a = between(floats(sizes.heads, seed + 4), -8.0, -0.5);
-    data.d = between(floats(sizes.heads, seed + 5), 0.5, 1.5);
-    data.state = floats(sizes.sequences * inner * sizes.state_size, seed + 6);
+    data.dt = between(normal_floats(steps * sizes.heads, seed + 3), 0.001, 0.2);
+    data.a = between(normal_floats(sizes.heads, seed + 4), -8.0, -0.5);
+    data.d = between(normal_floats(sizes.heads, seed + 5), 0.5, 1.5);
+    data.state = normal_floats(sizes.sequences * inner * sizes.state_size, seed + 6);
     return data;
 }
 
@@ -139,11 +137,11 @@ DeltaData delta_data(const DeltaView& sizes, std::uint64_t seed, bool delta_rule
     data.q = rows_apart(steps, keys, sizes.stride, seed);
     data.k = rows_apart(steps, keys, sizes.stride, seed + 1);
     data.v = rows_apart(steps, sizes.value_heads * sizes.value_width, sizes.stride, seed + 2);
-    data.gate = between(floats(heads * sizes.gate_width, seed + 3), sizes.log_gate ? -1.0 : 0.4,
-                        sizes.log_gate ? -0.01 : 0.99);
-    data.beta = delta_rule ? between(floats(heads, seed + 4), 0.0, 1.0) : Values{};
-    data.state =
-        floats(sizes.sequences * sizes.value_heads * sizes.key_width * sizes.value_width, seed + 5);
+    data.gate = between(normal_floats(heads * sizes.gate_width, seed + 3),
+                        sizes.log_gate ? -1.0 : 0.4, sizes.log_gate ? -0.01 : 0.99);
+    data.beta = delta_rule ? between(normal_floats(heads, seed + 4), 0.0, 1.0) : Values{};
+    data.state = normal_floats(
+        sizes.sequences * sizes.value_heads * sizes.key_width * sizes.value_width, seed + 5);
     return data;
 }
 

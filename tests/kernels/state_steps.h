@@ -19,6 +19,10 @@ struct DeltaData {
     Values q, k, v, gate, beta, state;
 };
 
+/// Floats between the rows of two steps.
+inline constexpr std::int64_t row_gap = 5;
+/// Normal values, as f32 holds them.
+Values normal_floats(std::int64_t count, std::uint64_t seed, double spread = 1.0);
 /// Rows of `width` normal values, `stride` apart, with NaN between them.
 Values rows_apart(std::int64_t rows, std::int64_t width, std::int64_t stride, std::uint64_t seed);
 /// The values squeezed in between low and high, as f32 holds them.
