@@ -36,26 +36,28 @@ std::optional<std::int64_t> chunk_of(const CacheSpec& spec) {
     return std::nullopt;
 }
 
-void add_setting_notes(Estimate& estimate) {
+std::vector<std::string> setting_notes(const Estimate& estimate) {
+    std::vector<std::string> notes;
     const auto& limit = estimate.model->plan.max_context;
     if (limit && estimate.settings.context > *limit) {
-        estimate.notes.push_back("context " + format_integer(estimate.settings.context.count()) +
-                                 " is beyond the model's " + format_integer(limit->count()) +
-                                 " (max_position_embeddings): arithmetic only");
+        notes.push_back("context " + format_integer(estimate.settings.context.count()) +
+                        " is beyond the model's " + format_integer(limit->count()) +
+                        " (max_position_embeddings): arithmetic only");
     }
     if (const auto chunk = chunk_of(estimate.model->spec)) {
         const std::int64_t exact = (estimate.settings.context.count() - 1) % *chunk + 1;
-        estimate.notes.push_back("chunked layers are counted at their bound, min(T," +
-                                 std::to_string(*chunk) + "); ((T-1) mod " +
-                                 std::to_string(*chunk) + ")+1 = " + format_integer(exact) +
-                                 " tokens are exactly needed at this context");
+        notes.push_back("chunked layers are counted at their bound, min(T," +
+                        std::to_string(*chunk) + "); ((T-1) mod " + std::to_string(*chunk) +
+                        ")+1 = " + format_integer(exact) +
+                        " tokens are exactly needed at this context");
     }
     const auto& layers = estimate.model->plan.layers;
     if (estimate.settings.encoder_tokens == Tokens(0) &&
         std::any_of(layers.begin(), layers.end(), needs_encoder_tokens)) {
-        estimate.notes.push_back("cross-attention keeps K and V of the encoder's tokens, which are "
-                                 "not counted: give their number with --encoder-tokens");
+        notes.push_back("cross-attention keeps K and V of the encoder's tokens, which are "
+                        "not counted: give their number with --encoder-tokens");
     }
+    return notes;
 }
 
 /// Throws for settings no cache can have.
@@ -170,27 +172,34 @@ ModelPtr apply_settings(const ModelPtr& model, const Settings& settings) {
     return with_encoder;
 }
 
-Estimate estimate(ModelPtr model, const Settings& settings) {
+Estimate estimate_held(ModelPtr model, const Settings& settings) {
     check_settings(settings);
     Estimate result;
     result.settings = settings;
     result.formats = resolve_formats(settings, model->plan, ideal_formats());
-    model = apply_settings(model, settings);
-    const CacheSpec& spec = model->spec;
+    result.model = apply_settings(model, settings);
+    const CacheSpec& spec = result.model->spec;
     if (const auto problem = storage_problem(spec, result.formats)) {
         throw Error(model->plan.name + ": " + *problem);
     }
+    result.required = required_figure(spec, result.formats, settings, settings.context);
+    result.required.bytes(); // an overflow is found here, not while printing
+    add_reserved(result);
+    result.per_rank = estimate_rank(result);
+    return result;
+}
+
+Estimate estimate(ModelPtr model, const Settings& settings) {
+    Estimate result = estimate_held(std::move(model), settings);
+    const CacheSpec& spec = result.model->spec;
     result.uncapped = uncapped_bytes_per_token(spec, result.formats);
     result.growth = growth_bytes_per_token(spec, result.formats);
     result.constant = constant_bytes(spec, result.formats);
-    result.required = required_figure(spec, result.formats, settings, settings.context);
-    result.required.bytes(); // an overflow is found here, not while printing
     result.knees = knees(spec, result.formats);
-    result.notes = model->plan.notes;
-    result.model = std::move(model);
-    add_setting_notes(result);
-    add_reserved(result);
-    result.per_rank = estimate_rank(result);
+    std::vector<std::string> notes = setting_notes(result);
+    notes.insert(notes.begin(), result.model->plan.notes.begin(), result.model->plan.notes.end());
+    result.notes.insert(result.notes.begin(), std::make_move_iterator(notes.begin()),
+                        std::make_move_iterator(notes.end()));
     return result;
 }
 

@@ -84,6 +84,11 @@ ModelPtr apply_settings(const ModelPtr& model, const Settings& settings);
 /// Throws Error when a format can not store the model's rows, or a number does not fit 64 bits.
 Estimate estimate(ModelPtr model, const Settings& settings);
 
+/// What must be held, and no more of an estimate: formats, `required`, `reserved`, `per_rank` and
+/// the notes that came with these. For whoever asks many settings of one model. Throws as
+/// estimate() does.
+Estimate estimate_held(ModelPtr model, const Settings& settings);
+
 /// The same for so many sequences.
 Figure times_sequences(Figure figure, std::int64_t sequences);
 

@@ -19,8 +19,7 @@ JsonValue device_json(const Deployment& deployment) {
 }
 
 std::int64_t whole(const Figure& figure) {
-    const Ratio value = figure.value();
-    return (value.numerator() + value.denominator() - 1) / value.denominator();
+    return figure.value().ceiling();
 }
 
 JsonValue budget_json(const FitAnswer& answer) {

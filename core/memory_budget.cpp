@@ -66,14 +66,6 @@ Figure one_term(std::string name, std::string label, std::vector<Factor> factors
     return {std::move(name), {{std::move(label), std::move(factors)}}};
 }
 
-std::int64_t floor_of(const Ratio& value) {
-    return value.numerator() / value.denominator();
-}
-
-std::int64_t ceiling_of(const Ratio& value) {
-    return (value.numerator() + value.denominator() - 1) / value.denominator();
-}
-
 std::optional<UsableShare> share_of(std::string_view engine) {
     for (const UsableShare& share : usable_shares()) {
         if (share.name == engine) {
@@ -91,7 +83,7 @@ Figure usable_figure(const Deployment& deployment, Budget& budget) {
     if (deployment.utilization) {
         return one_term("usable bytes of a device", "--utilization",
                         {{"of " + format_integer(device.memory.count()) + " bytes",
-                          floor_of(*deployment.utilization * Ratio(device.memory.count()))}});
+                          (*deployment.utilization * Ratio(device.memory.count())).floor()}});
     }
     if (share && share->of == "free") {
         budget.cache_share = Ratio(share->permille, 1000);
@@ -111,7 +103,7 @@ Figure usable_figure(const Deployment& deployment, Budget& budget) {
     } else if (engine == "llama_cpp") {
         at_most(device.memory.count() - 1024 * mib, "all but the 1,024 MiB of --fit-target");
     } else if (share && share->of == "total") {
-        at_most(floor_of(Ratio(share->permille, 1000) * Ratio(device.memory.count())),
+        at_most((Ratio(share->permille, 1000) * Ratio(device.memory.count())).floor(),
                 format_decimal(Ratio(share->permille, 1000), 2) + " of the device's memory");
     }
     return one_term("usable bytes of a device", label, {{"bytes", usable}});
@@ -131,7 +123,7 @@ Figure weights_figure(const Deployment& deployment) {
         label += ", with " + format_decimal(Ratio(weights.uncertainty_permille, 10), 1) +
                  " % uncertainty on top";
     }
-    return one_term("bytes of weights on a device", label, {{"bytes", ceiling_of(bytes)}});
+    return one_term("bytes of weights on a device", label, {{"bytes", bytes.ceiling()}});
 }
 
 Figure workspace_figure(const Deployment& deployment, Budget& budget) {
@@ -150,6 +142,14 @@ Figure workspace_figure(const Deployment& deployment, Budget& budget) {
                            std::string(assumed->source) +
                            "); the engine's log knows better: --workspace SIZE");
     return one_term("bytes of workspace", "assumed", {{"bytes", assumed->bytes}});
+}
+
+Budget without_cache(const Deployment& deployment) {
+    Budget budget;
+    budget.usable = usable_figure(deployment, budget);
+    budget.weights = weights_figure(deployment);
+    budget.workspace = workspace_figure(deployment, budget);
+    return budget;
 }
 
 /// The layers of each stage with the heads of one tensor rank.
@@ -218,23 +218,28 @@ void add_device_notes(const Deployment& deployment, Budget& budget) {
 
 std::int64_t Budget::left_for_cache() const {
     const Ratio left = usable.value() - weights.value() - workspace.value();
-    return left > Ratio(0) ? floor_of(left * cache_share) : left.to_integer();
+    return left > Ratio(0) ? (left * cache_share).floor() : left.to_integer();
 }
 
 std::int64_t Budget::headroom() const {
-    return checked_add(left_for_cache(), -ceiling_of(cache.value()));
+    return checked_add(left_for_cache(), -cache.value().ceiling());
 }
 
 bool leaves_fast_path(const Device& device, const CacheFormats& formats) {
     return device.vendor == "Apple" && formats.k != formats.v;
 }
 
+std::int64_t left_for_cache(const Deployment& deployment) {
+    return without_cache(deployment).left_for_cache();
+}
+
+Figure cache_on_device(const Deployment& deployment) {
+    return cache_figure(deployment, estimate_held(deployment.model, deployment.settings));
+}
+
 Budget make_budget(const Deployment& deployment) {
-    Budget budget;
+    Budget budget = without_cache(deployment);
     budget.estimate = estimate(deployment.model, deployment.settings);
-    budget.usable = usable_figure(deployment, budget);
-    budget.weights = weights_figure(deployment);
-    budget.workspace = workspace_figure(deployment, budget);
     budget.cache = cache_figure(deployment, budget.estimate);
     add_device_notes(deployment, budget);
     return budget;

@@ -48,4 +48,9 @@ bool leaves_fast_path(const Device& device, const CacheFormats& formats);
 /// engine, and for what estimate() refuses.
 Budget make_budget(const Deployment& deployment);
 
+/// The two sides of make_budget(), each alone, for whoever asks many contexts and numbers of
+/// sequences: only the cache depends on them. Throw as make_budget() does.
+std::int64_t left_for_cache(const Deployment& deployment);
+Figure cache_on_device(const Deployment& deployment);
+
 } // namespace kvcaliper

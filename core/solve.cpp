@@ -9,28 +9,97 @@ namespace kvcaliper {
 
 namespace {
 
-/// The largest n from 1 to `most` for which fits(n) holds, or 0: doubled until it fails, then
-/// halved. fits(answer) and not fits(answer + 1), whatever lies between.
-template <class Fits> std::int64_t largest(std::int64_t most, const Fits& fits) {
-    std::int64_t good = 0;
-    std::int64_t bad = 1;
-    while (bad <= most && fits(bad)) {
-        good = bad;
-        bad = bad < most ? std::min(most, bad * 2) : most + 1;
-    }
-    while (bad - good > 1) {
-        const std::int64_t middle = good + (bad - good) / 2;
-        (fits(middle) ? good : bad) = middle;
-    }
-    return good;
-}
+/// The largest n from 1 to `most` that leaves headroom(n) >= 0, or 0, with few questions: headroom
+/// falls with n along straight stretches, so the next count tried is where a line through two tried
+/// ones ends. That line is a guess and may be rounded; what is returned was tried:
+/// headroom(answer) >= 0 > headroom(answer + 1), whatever lies between.
+template <class Headroom> class LastFit {
+  public:
+    LastFit(std::int64_t most, Headroom headroom) : most_(most), headroom_(std::move(headroom)) {}
 
-bool fits_with(Deployment deployment, Tokens context, std::int64_t sequences) {
-    deployment.settings.context = context;
-    deployment.settings.sequences = sequences;
-    deployment.shared_prefix = std::min(deployment.shared_prefix, context);
-    return make_budget(deployment).fits();
-}
+    std::int64_t find() {
+        if (!fits(1)) {
+            return 0;
+        }
+        while (!misses_ && fits_.n < most_) {
+            grow();
+        }
+        while (misses_ && misses_->n - fits_.n > 1) {
+            narrow();
+        }
+        return fits_.n;
+    }
+
+  private:
+    struct Tried {
+        std::int64_t n = 0;
+        std::int64_t headroom = 0;
+    };
+
+    bool fits(std::int64_t n) {
+        const Tried tried{n, headroom_(n)};
+        if (tried.headroom < 0) {
+            misses_ = tried;
+            return false;
+        }
+        before_ = fits_;
+        fits_ = tried;
+        return true;
+    }
+
+    /// Where the line from a through b crosses zero, `limit` where it does not before.
+    static std::int64_t line_end(const Tried& a, const Tried& b, std::int64_t limit) {
+        const double fall = static_cast<double>(a.headroom) - static_cast<double>(b.headroom);
+        const double end = static_cast<double>(a.n) +
+                           static_cast<double>(b.n - a.n) * static_cast<double>(a.headroom) / fall;
+        return fall > 0 && end < static_cast<double>(limit) ? static_cast<std::int64_t>(end)
+                                                            : limit;
+    }
+
+    /// Further up: at least to twice the count, at most to 64 times.
+    void grow() {
+        const std::int64_t limit = std::min(most_, fits_.n * 64);
+        const std::int64_t end = before_.n > 0 ? line_end(before_, fits_, limit) : limit;
+        fits(std::max(end, std::min(fits_.n * 2, limit)));
+    }
+
+    /// A try at the line's end, then back across the edge in growing steps: it is near.
+    void narrow() {
+        const std::int64_t end = line_end(fits_, *misses_, misses_->n - 1);
+        const bool below = fits(std::max(end, fits_.n + 1));
+        for (std::int64_t step = 1; misses_->n - fits_.n > step; step *= 2) {
+            if (fits(below ? fits_.n + step : misses_->n - step) != below) {
+                return;
+            }
+        }
+    }
+
+    std::int64_t most_;
+    Headroom headroom_;
+    Tried before_; ///< the one that fitted before; none at n = 0
+    Tried fits_;
+    std::optional<Tried> misses_;
+};
+
+/// The headroom of a deployment at any context and with any sequences: only its cache depends on
+/// them.
+class HeadroomOf {
+  public:
+    HeadroomOf(const Deployment& deployment, std::int64_t left_for_cache)
+        : deployment_(deployment), left_for_cache_(left_for_cache) {}
+
+    std::int64_t at(Tokens context, std::int64_t sequences) const {
+        Deployment asked = deployment_;
+        asked.settings.context = context;
+        asked.settings.sequences = sequences;
+        asked.shared_prefix = std::min(asked.shared_prefix, context);
+        return checked_add(left_for_cache_, -cache_on_device(asked).value().ceiling());
+    }
+
+  private:
+    const Deployment& deployment_;
+    std::int64_t left_for_cache_;
+};
 
 std::string pair_text(const FormatPair& pair) {
     return pair.k == pair.v ? "K and V as " + pair.k : "K as " + pair.k + " with V as " + pair.v;
@@ -41,13 +110,11 @@ std::string pair_option(const FormatPair& pair) {
 }
 
 Suggestion suggestion_of(const Budget& budget, std::string change, std::string option) {
-    const Ratio cache = budget.cache.value();
     return {std::move(change), std::move(option), budget.headroom(),
-            Bytes((cache.numerator() + cache.denominator() - 1) / cache.denominator())};
+            Bytes(budget.cache.value().ceiling())};
 }
 
 /// True when the change makes it fit; false too where the engine refuses it.
-
 bool add_if_fits(std::vector<Suggestion>& list, const Deployment& changed, std::string change,
                  std::string option) {
     try {
@@ -128,15 +195,27 @@ void add_device(std::vector<Suggestion>& list, const Deployment& deployment) {
 } // namespace
 
 std::int64_t most_sequences(const Deployment& deployment) {
-    return largest(any_sequences, [&](std::int64_t sequences) {
-        return fits_with(deployment, deployment.settings.context, sequences);
-    });
+    return most_sequences(deployment, left_for_cache(deployment));
+}
+
+std::int64_t most_sequences(const Deployment& deployment, std::int64_t left_for_cache) {
+    const HeadroomOf headroom(deployment, left_for_cache);
+    return LastFit(any_sequences,
+                   [&](std::int64_t sequences) {
+                       return headroom.at(deployment.settings.context, sequences);
+                   })
+        .find();
 }
 
 Tokens longest_context(const Deployment& deployment) {
-    return Tokens(largest(any_context.count(), [&](std::int64_t tokens) {
-        return fits_with(deployment, Tokens(tokens), deployment.settings.sequences);
-    }));
+    return longest_context(deployment, left_for_cache(deployment));
+}
+
+Tokens longest_context(const Deployment& deployment, std::int64_t left_for_cache) {
+    const HeadroomOf headroom(deployment, left_for_cache);
+    return Tokens(LastFit(any_context.count(), [&](std::int64_t tokens) {
+                      return headroom.at(Tokens(tokens), deployment.settings.sequences);
+                  }).find());
 }
 
 std::vector<Suggestion> suggestions(const Deployment& deployment) {

@@ -10,11 +10,14 @@ namespace kvcaliper {
 /// `most`, which stands for "any number": a model that keeps nothing per sequence.
 inline constexpr std::int64_t any_sequences = std::int64_t{1} << 20;
 std::int64_t most_sequences(const Deployment& deployment);
+/// The same where left_for_cache() of the deployment is known.
+std::int64_t most_sequences(const Deployment& deployment, std::int64_t left_for_cache);
 
 /// The longest context at which the deployment's sequences fit; 0 tokens when none does. At
 /// `any_context` the cache has stopped growing: no context is too long.
 inline constexpr Tokens any_context{std::int64_t{1} << 32};
 Tokens longest_context(const Deployment& deployment);
+Tokens longest_context(const Deployment& deployment, std::int64_t left_for_cache);
 
 /// A change after which the deployment fits.
 struct Suggestion {

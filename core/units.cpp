@@ -175,6 +175,15 @@ std::int64_t Ratio::to_integer() const {
     return numerator_;
 }
 
+std::int64_t Ratio::floor() const {
+    const std::int64_t towards_zero = numerator_ / denominator_;
+    return towards_zero - (numerator_ < 0 && !is_integer() ? 1 : 0);
+}
+
+std::int64_t Ratio::ceiling() const {
+    return is_integer() ? numerator_ : floor() + 1;
+}
+
 double Ratio::to_double() const {
     return static_cast<double>(numerator_) / static_cast<double>(denominator_);
 }

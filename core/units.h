@@ -46,6 +46,9 @@ class Ratio {
     bool is_integer() const { return denominator_ == 1; }
     /// The value as an integer; throws Error when it is not one.
     std::int64_t to_integer() const;
+    /// The integer next to it, below and above.
+    std::int64_t floor() const;
+    std::int64_t ceiling() const;
     /// For drawing only: never feeds a printed byte count.
     double to_double() const;
     /// "81920" or "2725/2".

@@ -33,8 +33,7 @@ Slots with_padding_page(std::int64_t tokens, const std::string& text, std::int64
 
 /// floor(tokens · ratio), in whole pages.
 std::int64_t sliding_share(std::int64_t tokens, const Ratio& ratio, std::int64_t page) {
-    const Ratio share = ratio * Ratio(tokens);
-    return share.numerator() / share.denominator() / page * page;
+    return (ratio * Ratio(tokens)).floor() / page * page;
 }
 
 /// What SGLang must be able to promise: each prompt's window and a page of headroom, and one slot

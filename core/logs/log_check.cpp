@@ -149,7 +149,7 @@ ByteRange written_bytes(const std::string& figures, const std::string& units) {
 }
 
 void set_computed(LogResult& result, const Ratio& bytes) {
-    result.computed_bytes = Bytes(bytes.numerator() / bytes.denominator());
+    result.computed_bytes = Bytes(bytes.floor());
     result.computed = format_bytes_exact(*result.computed_bytes);
 }
 

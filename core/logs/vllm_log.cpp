@@ -160,10 +160,6 @@ struct Blocks {
     std::string why{};
 };
 
-Ratio floored(const Ratio& value) {
-    return Ratio(value.numerator() / value.denominator());
-}
-
 std::vector<Blocks> blocks_of_tokens(const BlockPlan& plan, const Question& question) {
     const Ratio tokens(question.count("tokens").value_or(0));
     const Ratio low = tokens / Ratio(plan.tokens) * Ratio(plan.groups);
@@ -176,7 +172,7 @@ std::vector<Blocks> blocks_of_tokens(const BlockPlan& plan, const Question& ques
     if (const auto longest = question.count("max_len"); longest && *longest > 0) {
         const Ratio request = Ratio(plan.blocks_per_request) / Ratio(*longest);
         all.push_back(
-            {floored(tokens * request), (tokens + Ratio(1)) * request + Ratio(1),
+            {Ratio((tokens * request).floor()), (tokens + Ratio(1)) * request + Ratio(1),
              "tokens = requests of " + format_integer(*longest) + " tokens × their length"});
     }
     return all;
@@ -187,7 +183,7 @@ std::vector<Blocks> blocks_of_requests(const BlockPlan& plan, const Question& qu
     const Ratio half = requests.step * Ratio(1, 2);
     const Ratio longest(question.count("max_len").value_or(1));
     const auto range = [&](const Ratio& per_request, const std::string& why) {
-        return Blocks{floored((requests.value - half) * per_request),
+        return Blocks{Ratio(((requests.value - half) * per_request).floor()),
                       (requests.value + half) * per_request + Ratio(1), why};
     };
     std::vector<Blocks> all{range(Ratio(plan.blocks_per_request), "")};

@@ -28,6 +28,12 @@ TEST(Units, RatiosAreExactAndInLowestTerms) {
     EXPECT_LT(Ratio(1, 3), Ratio(34, 100));
     EXPECT_EQ(Ratio(10, 5).to_integer(), 2);
     EXPECT_THROW(Ratio(1, 2).to_integer(), Error);
+    EXPECT_EQ(Ratio(7, 2).floor(), 3);
+    EXPECT_EQ(Ratio(7, 2).ceiling(), 4);
+    EXPECT_EQ(Ratio(-7, 2).floor(), -4);
+    EXPECT_EQ(Ratio(-7, 2).ceiling(), -3);
+    EXPECT_EQ(Ratio(-4).floor(), -4);
+    EXPECT_EQ(Ratio(-4).ceiling(), -4);
     EXPECT_THROW(Ratio(1, 0), Error);
     EXPECT_THROW(Ratio(1) / Ratio(0), Error);
     EXPECT_THROW(Ratio(most) * Ratio(2), Error);
