@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands of kvcaliper take and do. cli.cpp fills the options in, one function each
-// answers.
+// What the commands of kvcaliper take and do. command_options.h fills the options in, one
+// function each answers.
 #pragma once
 
 #include "app/cli/cli.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the program is asked on its command line: a window, a chart file, or a picture of the
-// window.
+// window. headless.h answers all but the first.
 #pragma once
 
 #include "app/gui/app_theme.h"
@@ -11,6 +11,8 @@
 #include <QStringList>
 
 #include <optional>
+#include <string>
+#include <utility>
 
 namespace kvcaliper::gui {
 
@@ -29,19 +31,26 @@ struct Options {
     ContextView context_view;
     QStringList given; ///< names of the options above that were written: "context", "k", "gpu", …
     QStringList models; ///< or one study file
+
+    /// Whether what is made is the chart over the context, alone or on its page.
+    bool ofContext() const;
 };
+
+/// Formats beside those of K and V, by option.
+inline constexpr std::pair<const char*, std::string Settings::*> other_formats[] = {
+    {"index", &Settings::index_format},
+    {"conv", &Settings::conv_format},
+    {"state", &Settings::state_format}};
+
+/// Ranks of a budget, by option.
+inline constexpr std::pair<const char*, std::int64_t BudgetState::*> rank_options[] = {
+    {"tp", &BudgetState::tensor},
+    {"pp", &BudgetState::pipeline},
+    {"cp", &BudgetState::context},
+    {"dp", &BudgetState::data}};
 
 /// Reads the arguments (the program's name first); throws Error for what it does not understand.
 Options parse_options(const QStringList& arguments);
-
-class StudySession;
-
-/// The study the options ask for: that of a file, of models, or the opening comparison, under the
-/// settings that were given. Throws Error; a model without an answer is none.
-void start_study(StudySession& session, const Options& options);
-
-/// Makes a chart, a report, a table or a picture; throws Error with the reason when it can not.
-void run_headless(const Options& options);
 
 /// What --help says; needs an application.
 QString help_text();

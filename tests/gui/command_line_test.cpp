@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/gui/command_line.h"
+#include "app/gui/headless.h"
 
 #include "app/gui/study_session.h"
 #include "core/error.h"
