@@ -12,16 +12,33 @@ namespace kvcaliper::gui {
 
 namespace {
 
-BudgetRow make_row(const Study& study, const StudyRow& row) {
+/// The deployment of a row's model on a device that was found.
+Deployment deployment_on(const Device& device, const Study& study, const StudyRow& row) {
+    const BudgetState& place = study.state().budget;
+    Deployment deployment;
+    deployment.model = row.model;
+    deployment.settings = study.settings();
+    deployment.settings.engine = utf8(place.engine);
+    deployment.settings.parallel = place.parallel();
+    deployment.settings.engine_options = engine_settings(place);
+    deployment.device = device;
+    const QString weights = place.weights.value(row.id);
+    deployment.weights =
+        weights.isEmpty() ? study.autoWeights(row) : weights_of(*row.model, utf8(weights));
+    return deployment;
+}
+
+BudgetRow make_row(const Device& device, const Study& study, const StudyRow& row) {
     BudgetRow result{row.id, row.name, {}, 0, Tokens(0), row.error};
     if (!row.model) {
         return result;
     }
     try {
-        const Deployment deployment = deployment_of(study, row);
+        const Deployment deployment = deployment_on(device, study, row);
         result.budget = make_budget(deployment);
-        result.most_sequences = most_sequences(deployment);
-        result.longest_context = longest_context(deployment);
+        const std::int64_t left = result.budget->left_for_cache();
+        result.most_sequences = most_sequences(deployment, left);
+        result.longest_context = longest_context(deployment, left);
         result.error.clear();
     } catch (const std::exception& exception) {
         result.error = text(exception.what());
@@ -117,18 +134,7 @@ QString terms_html(const Budget& budget) {
 } // namespace
 
 Deployment deployment_of(const Study& study, const StudyRow& row) {
-    const BudgetState& place = study.state().budget;
-    Deployment deployment;
-    deployment.model = row.model;
-    deployment.settings = study.settings();
-    deployment.settings.engine = utf8(place.engine);
-    deployment.settings.parallel = place.parallel();
-    deployment.settings.engine_options = engine_settings(place);
-    deployment.device = find_device(utf8(place.device));
-    const QString weights = place.weights.value(row.id);
-    deployment.weights =
-        weights.isEmpty() ? study.autoWeights(row) : weights_of(*row.model, utf8(weights));
-    return deployment;
+    return deployment_on(find_device(utf8(study.state().budget.device)), study, row);
 }
 
 std::vector<EngineSetting> engine_settings(const BudgetState& place) {
@@ -153,8 +159,18 @@ SequencesAnswer sequences_answer(const Study& study, const StudyRow& row) {
 
 std::vector<BudgetRow> budget_rows(const Study& study) {
     std::vector<BudgetRow> rows;
+    std::optional<Device> device;
+    QString problem;
+    try {
+        device = find_device(utf8(study.state().budget.device));
+    } catch (const std::exception& exception) {
+        problem = text(exception.what());
+    }
     for (const StudyRow& row : study.rows()) {
-        rows.push_back(make_row(study, row));
+        rows.push_back(
+            device
+                ? make_row(*device, study, row)
+                : BudgetRow{row.id, row.name, {}, 0, Tokens(0), row.model ? problem : row.error});
     }
     return rows;
 }

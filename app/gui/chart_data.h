@@ -58,6 +58,7 @@ struct BarChart {
 struct CurvePointData {
     Tokens tokens;
     Bytes bytes;
+    friend bool operator==(const CurvePointData&, const CurvePointData&) = default;
 };
 
 struct Curve {
@@ -67,6 +68,7 @@ struct Curve {
     std::vector<CurvePointData> beyond;   ///< past it: arithmetic only
     std::vector<CurvePointData> knees;    ///< where a window is full
     std::vector<CurvePointData> measured; ///< what a verification found
+    friend bool operator==(const Curve&, const Curve&) = default;
 };
 
 /// A vertical line at a token count.
@@ -79,6 +81,7 @@ struct Guide {
 struct Capacity {
     Bytes bytes;
     QString label;
+    friend bool operator==(const Capacity&, const Capacity&) = default;
 };
 
 /// Where a curve meets another one, or a capacity.
@@ -94,12 +97,14 @@ struct ReadsPanel {
     struct Point {
         Tokens tokens;
         std::int64_t without = 0; ///< n(n+1)/2
+        friend bool operator==(const Point&, const Point&) = default;
     };
     std::vector<Point> points;
     QString title;
     QString caption;
     QString with_label;
     QString without_label;
+    friend bool operator==(const ReadsPanel&, const ReadsPanel&) = default;
 };
 
 struct CurveChart {

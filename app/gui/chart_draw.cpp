@@ -28,11 +28,35 @@ void style_axis(QCPAxis& axis, const ChartTheme& theme) {
     axis.grid()->setSubGridVisible(false);
 }
 
+/// The item of a kind that a chart has one of; null where it has none.
+template <class Item> Item* item_of(QCustomPlot& plot) {
+    for (int i = 0; i < plot.itemCount(); ++i) {
+        if (auto* item = dynamic_cast<Item*>(plot.item(i))) {
+            return item;
+        }
+    }
+    return nullptr;
+}
+
+/// Of what can move alone, painted into a buffer of its own above the rest.
+QCPLayer& marks_layer(QCustomPlot& plot) {
+    const QString name = QStringLiteral("marks");
+    if (plot.layer(name) == nullptr) {
+        plot.addLayer(name, plot.layer(QStringLiteral("legend")));
+        plot.layer(name)->setMode(QCPLayer::lmBuffered);
+    }
+    return *plot.layer(name);
+}
+
 /// Header above, legend below, one axis rect between them that takes the rest.
 void lay_out(QCustomPlot& plot, const ChartData& data, const ChartTheme& theme) {
     QCPLayoutGrid& grid = *plot.plotLayout();
     grid.insertRow(0);
-    grid.addElement(0, 0, new HeaderElement(&plot, data, theme));
+    auto* header = new HeaderElement(&plot, data, theme);
+    if (std::holds_alternative<CurveChart>(data.body)) { // the words change with a slider, too
+        header->setLayer(&marks_layer(plot));
+    }
+    grid.addElement(0, 0, header);
     grid.setRowStretchFactor(0, 0.0001);
     if (!data.legend.empty()) {
         grid.addElement(2, 0, new LegendElement(&plot, data, theme));
@@ -88,6 +112,34 @@ QVector<double> column(const std::vector<CurvePointData>& points, bool tokens) {
     return values;
 }
 
+/// Where a value is on an axis: 0 at its lower end, 1 at its upper one.
+double share_of(const QCPAxis& axis, double value) {
+    const QCPRange& range = axis.range();
+    return axis.scaleType() == QCPAxis::stLogarithmic
+               ? std::log2(value / range.lower) / std::log2(range.upper / range.lower)
+               : (value - range.lower) / range.size();
+}
+
+/// Without the points that a line passes through anyway: a pen that is broad or broken takes its
+/// time at every one. What is lost would be half a pixel of a chart four thousand high.
+std::vector<CurvePointData> drawn_points(const QCustomPlot& plot,
+                                         const std::vector<CurvePointData>& points) {
+    constexpr double tolerance = 1.0 / 8000;
+    std::vector<CurvePointData> drawn;
+    std::copy_if(points.begin(), points.end(), std::back_inserter(drawn),
+                 [](const CurvePointData& point) { return point.bytes.count() > 0; });
+    std::vector<QPointF> line;
+    for (const CurvePointData& point : drawn) {
+        line.emplace_back(share_of(*plot.xAxis, static_cast<double>(point.tokens.count())),
+                          share_of(*plot.yAxis, static_cast<double>(point.bytes.count())));
+    }
+    std::vector<CurvePointData> kept;
+    for (const std::size_t index : corners(line, tolerance)) {
+        kept.push_back(drawn[index]);
+    }
+    return kept;
+}
+
 QCPGraph* add_graph(QCustomPlot& plot, const std::vector<CurvePointData>& points, const QPen& pen) {
     QCPGraph* graph = plot.addGraph();
     graph->setData(column(points, true), column(points, false), true);
@@ -107,9 +159,9 @@ void add_points(QCustomPlot& plot, const std::vector<CurvePointData>& points,
 void draw_curve(QCustomPlot& plot, const Curve& curve, const ChartTheme& theme) {
     const QColor colour = theme.ink({Ink::Group::series, curve.series, Hatch::none});
     const auto dash = dashes[static_cast<std::size_t>(theme.round_of(curve.series)) % 4];
-    add_graph(plot, curve.points, QPen(colour, 2, dash));
+    add_graph(plot, drawn_points(plot, curve.points), QPen(colour, 2, dash));
     if (!curve.beyond.empty()) {
-        add_graph(plot, curve.beyond, QPen(colour, 1.5, Qt::DotLine));
+        add_graph(plot, drawn_points(plot, curve.beyond), QPen(colour, 1.5, Qt::DotLine));
         const std::vector<CurvePointData> end = {curve.points.back()};
         add_points(plot, end,
                    {QCPScatterStyle::ssCircle, QPen(colour, 1.5), QBrush(theme.ground), 7});
@@ -147,7 +199,8 @@ struct Range {
     }
 };
 
-void set_ranges(QCustomPlot& plot, const CurveChart& chart) {
+/// Tokens across and bytes up that a chart shows.
+std::pair<QCPRange, QCPRange> ranges_of(const CurveChart& chart) {
     Range tokens, bytes;
     for (const Curve& curve : chart.curves) {
         for (const auto* points : {&curve.points, &curve.beyond, &curve.measured}) {
@@ -169,31 +222,14 @@ void set_ranges(QCustomPlot& plot, const CurveChart& chart) {
     if (points) {
         across.upper *= 1.15; // a marker at the edge would be cut in half
     }
-    plot.xAxis->setRange(across);
-    plot.yAxis->setRange(bytes.snapped(chart.linear));
+    return {across, bytes.snapped(chart.linear)};
 }
 
-void draw_guide(QCustomPlot& plot, const Guide& guide, const ChartTheme& theme) {
-    auto* line = new QCPItemStraightLine(&plot);
-    const double tokens = static_cast<double>(guide.tokens.count());
-    line->point1->setCoords(tokens, 1);
-    line->point2->setCoords(tokens, 2);
-    line->setPen(QPen(theme.muted, 1, Qt::DashLine));
-    auto* label = new QCPItemText(&plot);
-    label->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-    label->position->setTypeX(QCPItemPosition::ptPlotCoords);
-    // At the foot of a logarithmic axis there is room, on a linear one all curves begin there.
-    const bool linear = plot.xAxis->scaleType() == QCPAxis::stLinear;
-    label->position->setCoords(tokens, linear ? 0.005 : 0.995);
-    const QCPRange& across = plot.xAxis->range();
-    const bool right_half =
-        linear ? tokens * 2 > across.upper : std::log2(tokens) * 2 > std::log2(across.upper);
-    label->setPositionAlignment((right_half ? Qt::AlignRight : Qt::AlignLeft) |
-                                (linear ? Qt::AlignTop : Qt::AlignBottom));
-    label->setPadding(QMargins(5, 0, 5, 2));
-    label->setColor(theme.muted);
-    label->setFont(plot.font());
-    label->setText(guide.label);
+/// All but the marks, and where they would be.
+bool same_lines(const CurveChart& a, const CurveChart& b) {
+    return a.curves == b.curves && a.capacities == b.capacities && a.reads == b.reads &&
+           a.linear == b.linear && a.x_axis == b.x_axis && a.y_axis == b.y_axis &&
+           ranges_of(a) == ranges_of(b);
 }
 
 // --- reads
@@ -272,14 +308,13 @@ void draw_body(QCustomPlot& plot, const CurveChart& chart, const ChartTheme& the
     set_scales(*plot.xAxis, *plot.yAxis, chart.linear, false);
     plot.xAxis->setLabel(chart.x_axis);
     plot.yAxis->setLabel(chart.y_axis);
-    set_ranges(plot, chart);
+    const auto [across, up] = ranges_of(chart);
+    plot.xAxis->setRange(across);
+    plot.yAxis->setRange(up);
     for (const Curve& curve : chart.curves) {
         draw_curve(plot, curve, theme);
     }
-    for (const Guide& guide : chart.guides) {
-        draw_guide(plot, guide, theme);
-    }
-    new MarksItem(&plot, chart, theme);
+    (new MarksItem(&plot, chart, theme))->setLayer(&marks_layer(plot));
     auto* labels = new EndLabelsItem(&plot, chart, theme);
     const int least = chart.reads ? 80 : 30;
     plot.axisRect()->setMinimumMargins(QMargins(12, 8, std::max(least, labels->widest() + 18), 4));
@@ -334,6 +369,21 @@ void draw_chart(QCustomPlot& plot, const ChartData& data, const ChartTheme& them
     std::visit([&](const auto& body) { draw_body(plot, body, theme); }, data.body);
 }
 
+bool move_marks(QCustomPlot& plot, const ChartData& drawn, const ChartData& data) {
+    const auto* before = std::get_if<CurveChart>(&drawn.body);
+    const auto* after = std::get_if<CurveChart>(&data.body);
+    auto* header = dynamic_cast<HeaderElement*>(plot.plotLayout()->element(0, 0));
+    auto* marks = item_of<MarksItem>(plot);
+    if (before == nullptr || after == nullptr || header == nullptr || marks == nullptr ||
+        !drawn.legend.empty() || !data.legend.empty() || !same_lines(*before, *after) ||
+        !header->setWords(data)) {
+        return false;
+    }
+    marks->setChart(*after);
+    marks_layer(plot).replot();
+    return true;
+}
+
 void fit_chart(QCustomPlot& plot) {
     // Margins depend on tick labels, these on the range, and that on the width: twice settles it.
     for (int pass = 0; pass < 2; ++pass) {
@@ -342,10 +392,8 @@ void fit_chart(QCustomPlot& plot) {
                                  QCPLayoutElement::upLayout}) {
             plot.plotLayout()->update(phase);
         }
-        for (int i = 0; i < plot.itemCount(); ++i) {
-            if (auto* bars = dynamic_cast<BarsItem*>(plot.item(i))) {
-                bars->fitRange();
-            }
+        if (auto* bars = item_of<BarsItem>(plot)) {
+            bars->fitRange();
         }
         // As many ticks as have room for their labels.
         for (QCPAxisRect* rect : plot.axisRects()) {
@@ -358,12 +406,7 @@ void fit_chart(QCustomPlot& plot) {
 }
 
 LayersItem* layers_item(QCustomPlot& plot) {
-    for (int i = 0; i < plot.itemCount(); ++i) {
-        if (auto* layers = dynamic_cast<LayersItem*>(plot.item(i))) {
-            return layers;
-        }
-    }
-    return nullptr;
+    return item_of<LayersItem>(plot);
 }
 
 } // namespace kvcaliper::gui

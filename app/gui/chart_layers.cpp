@@ -6,19 +6,37 @@
 
 namespace kvcaliper::gui {
 
+namespace {
+
+constexpr double least_cell = 4; // pixels across, for a gap of a whole one
+
+double edge(double at) {
+    return std::round(at) + 0.5;
+}
+
+} // namespace
+
 LayersItem::LayersItem(QCustomPlot* plot, const LayerChart& chart, const ChartTheme& theme)
-    : CanvasItem(plot), chart_(chart), theme_(theme), font_(plot->font()) {
+    : CanvasItem(plot), chart_(chart), theme_(theme), font_(plot->font()),
+      text_height_(QFontMetrics(font_, plot).height()) {
     for (const LayerRow& row : chart_.rows) {
         shares_.push_back(share_lanes(row));
     }
 }
 
+/// On whole pixels where a cell has some (the painter's are half a pixel off): edges between them
+/// are blurred, and slow to fill.
 QRectF LayersItem::cellRect(int row, int layer) const {
-    const double text_height = QFontMetrics(font_, parentPlot()).height();
-    const double top = y(row - 0.5) + text_height + 6;
+    const double top = edge(y(row - 0.5)) + text_height_ + 6;
     const double shares = shares_[static_cast<std::size_t>(row)].height();
-    const double bottom = std::max(y(row + 0.5) - 6 - shares, top + 4);
-    return {x(layer), top, x(layer + 1) - x(layer), std::min(bottom - top, 110.0)};
+    const double bottom = std::max(edge(y(row + 0.5)) - 6 - shares, top + 4);
+    double left = x(layer);
+    double right = x(layer + 1);
+    if (right - left >= least_cell) {
+        left = edge(left);
+        right = edge(right);
+    }
+    return {left, top, right - left, std::min(bottom - top, 110.0)};
 }
 
 void LayersItem::drawRow(QCPPainter* painter, int row) const {
@@ -26,12 +44,13 @@ void LayersItem::drawRow(QCPPainter* painter, int row) const {
     for (std::size_t i = 0; i < data.cells.size(); ++i) {
         const LayerCell& cell = data.cells[i];
         const QRectF rect = cellRect(row, static_cast<int>(i));
-        const double gap = rect.width() >= 4 ? 1 : 0.25;
-        const QRectF box = rect.adjusted(gap / 2, 0, -gap / 2, 0);
+        const QRectF box = rect.adjusted(0, 0, rect.width() >= least_cell ? -1 : -0.25, 0);
         const QColor colour = theme_.ink(cell.ink);
-        painter->fillRect(box, mixed(colour, theme_.ground, 0.16));
         QRectF filled = box;
-        filled.setTop(box.bottom() - std::max(cell.fill * box.height(), 3.0));
+        filled.setTop(box.bottom() - std::max(std::round(cell.fill * box.height()), 3.0));
+        QRectF rest = box;
+        rest.setBottom(filled.top());
+        painter->fillRect(rest, mixed(colour, theme_.ground, 0.16));
         paint_fill(*painter, filled, colour, cell.ink.hatch, theme_.ground);
         if (row == marked_row && static_cast<int>(i) == marked_layer) {
             painter->setBrush(Qt::NoBrush);
@@ -48,9 +67,9 @@ void LayersItem::drawShares(QCPPainter* painter, int row) const {
     for (const ShareLane& share : shares_[static_cast<std::size_t>(row)].lanes) {
         const QRectF owner = cellRect(row, share.owner);
         const double under = owner.bottom();
-        const double at = std::round(under + 4 + share.lane * ShareLanes::lane_height) + 0.5;
+        const double at = std::round(under + 4 + share.lane * ShareLanes::lane_height);
         const auto middle = [&](int layer) {
-            return std::round(cellRect(row, layer).center().x()) + 0.5;
+            return std::round(cellRect(row, layer).center().x());
         };
         for (const int layer : share.borrowers) {
             painter->drawLine(QLineF(middle(layer), under + 1, middle(layer), at));

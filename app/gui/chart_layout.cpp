@@ -2,6 +2,7 @@
 #include "app/gui/chart_layout.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace kvcaliper::gui {
@@ -44,6 +45,50 @@ std::vector<std::optional<QRectF>> place_labels(const std::vector<LabelWish>& wi
         }
     }
     return placed;
+}
+
+namespace {
+
+/// The point between two others that is furthest above or below the line through these.
+struct Furthest {
+    std::size_t index = 0;
+    double distance = 0;
+};
+Furthest furthest(const std::vector<QPointF>& line, std::size_t first, std::size_t last) {
+    const QPointF& from = line[first];
+    const QPointF way = line[last] - from;
+    Furthest found;
+    for (std::size_t i = first + 1; i < last; ++i) {
+        const double share = way.x() > 0 ? (line[i].x() - from.x()) / way.x() : 0;
+        const double distance = std::abs(line[i].y() - (from.y() + share * way.y()));
+        if (distance > found.distance) {
+            found = {i, distance};
+        }
+    }
+    return found;
+}
+
+} // namespace
+
+std::vector<std::size_t> corners(const std::vector<QPointF>& line, double tolerance) {
+    std::vector<std::size_t> kept;
+    if (line.empty()) {
+        return kept;
+    }
+    kept.push_back(0);
+    std::vector<std::size_t> ends{line.size() - 1}; // of what is still to be looked at, last first
+    while (!ends.empty()) {
+        const Furthest corner = furthest(line, kept.back(), ends.back());
+        if (corner.distance > tolerance) {
+            ends.push_back(corner.index);
+            continue;
+        }
+        if (ends.back() != kept.back()) { // a single point is its own end
+            kept.push_back(ends.back());
+        }
+        ends.pop_back();
+    }
+    return kept;
 }
 
 std::vector<double> stack_bottoms(std::vector<double> bottoms, double height, double top) {

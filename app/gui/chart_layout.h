@@ -41,6 +41,11 @@ template <typename T> std::vector<T> thinned(const std::vector<T>& all, std::siz
     return kept;
 }
 
+/// The points of a line (ascending in x) that are enough to draw it: between them it is nowhere
+/// higher or lower than `tolerance` beside the straight line. Ends are always among them; the way
+/// is Douglas and Peucker's.
+std::vector<std::size_t> corners(const std::vector<QPointF>& line, double tolerance);
+
 /// The layers that read one layer's cache, and the lane below the cells in which that is drawn.
 struct ShareLane {
     int owner = 0;

@@ -18,13 +18,43 @@ QRectF around(const QPointF& at, double radius) {
 } // namespace
 
 MarksItem::MarksItem(QCustomPlot* plot, const CurveChart& chart, const ChartTheme& theme)
-    : CanvasItem(plot), chart_(chart), theme_(theme), font_(plot->font()) {
+    : CanvasItem(plot), theme_(theme), font_(plot->font()) {
+    setChart(chart);
+}
+
+void MarksItem::setChart(const CurveChart& chart) {
+    chart_ = chart;
     std::sort(chart_.capacities.begin(), chart_.capacities.end(),
               [](const Capacity& a, const Capacity& b) { return a.bytes > b.bytes; });
 }
 
 QPointF MarksItem::pixel(Tokens tokens, Bytes bytes) const {
     return {x(static_cast<double>(tokens.count())), y(static_cast<double>(bytes.count()))};
+}
+
+/// Beside its line, at the foot of a logarithmic axis: there is room. On a linear one all curves
+/// begin there.
+QRectF MarksItem::guideBox(const Guide& guide) const {
+    const QRectF area = parentPlot()->axisRect()->rect();
+    const QFontMetrics metrics(font_, parentPlot());
+    const QSizeF size(metrics.horizontalAdvance(guide.label) + 10, metrics.height() + 2);
+    const double at = x(static_cast<double>(guide.tokens.count()));
+    const bool left = at > area.center().x();
+    return {QPointF(left ? at - size.width() : at,
+                    chart_.linear ? area.top() : area.bottom() - size.height()),
+            size};
+}
+
+void MarksItem::drawGuides(QCPPainter* painter) const {
+    const QRectF area = parentPlot()->axisRect()->rect();
+    painter->setFont(font_);
+    for (const Guide& guide : chart_.guides) {
+        const double at = std::round(x(static_cast<double>(guide.tokens.count())));
+        painter->setPen(QPen(theme_.muted, 1, Qt::DashLine));
+        painter->drawLine(QLineF(at, area.top(), at, area.bottom()));
+        painter->setPen(theme_.muted);
+        painter->drawText(guideBox(guide), Qt::AlignCenter, guide.label);
+    }
 }
 
 /// The box moved along its line to where it hides no mark, from the left on; or above the line
@@ -116,6 +146,7 @@ void MarksItem::drawMeetings(QCPPainter* painter, std::vector<QRectF> taken) con
 }
 
 void MarksItem::draw(QCPPainter* painter) {
+    drawGuides(painter);
     std::vector<QRectF> taken = capacityBoxes();
     drawCapacities(painter, taken);
     for (const Curve& curve : chart_.curves) {
@@ -127,13 +158,8 @@ void MarksItem::draw(QCPPainter* painter) {
                 around(pixel(curve.points.back().tokens, curve.points.back().bytes), 5));
         }
     }
-    const QRectF area = parentPlot()->axisRect()->rect();
-    for (const Guide& guide : chart_.guides) { // its label is on either side, see draw_guide
-        const QFontMetrics metrics(font_, parentPlot());
-        const double width = metrics.horizontalAdvance(guide.label) + 12;
-        const double height = metrics.height() + 4;
-        taken.emplace_back(x(static_cast<double>(guide.tokens.count())) - width,
-                           chart_.linear ? area.top() : area.bottom() - height, 2 * width, height);
+    for (const Guide& guide : chart_.guides) {
+        taken.push_back(guideBox(guide));
     }
     drawMeetings(painter, std::move(taken));
 }

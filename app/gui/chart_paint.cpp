@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace kvcaliper::gui {
 
@@ -85,6 +86,18 @@ HeaderElement::HeaderElement(QCustomPlot* plot, const ChartData& data, const Cha
     : QCPLayoutElement(plot), title_(data.title), subtitle_(data.subtitle), text_(theme.text),
       muted_(theme.muted), title_font_(sized(plot->font(), 1.3, true)), font_(plot->font()) {
     setMargins(QMargins(10, 8, 10, 6));
+}
+
+bool HeaderElement::setWords(const ChartData& data) {
+    const int height = minimumOuterSizeHint().height();
+    const QString title = std::exchange(title_, data.title);
+    const QString subtitle = std::exchange(subtitle_, data.subtitle);
+    if (minimumOuterSizeHint().height() == height) {
+        return true;
+    }
+    title_ = title;
+    subtitle_ = subtitle;
+    return false;
 }
 
 int HeaderElement::width() const {
@@ -172,16 +185,20 @@ CanvasItem::CanvasItem(QCustomPlot* plot) : QCPAbstractItem(plot) {
 }
 
 BarsItem::BarsItem(QCustomPlot* plot, const BarChart& chart, const ChartTheme& theme)
-    : CanvasItem(plot), chart_(chart), theme_(theme), font_(plot->font()) {}
+    : CanvasItem(plot), chart_(chart), theme_(theme), font_(plot->font()) {
+    const QFontMetrics metrics(font_, plot);
+    for (const Bar& bar : chart_.bars) { // once: words are measured as slowly as they are drawn
+        widths_.push_back(
+            {metrics.horizontalAdvance(bar.label), metrics.horizontalAdvance(bar.detail)});
+    }
+}
 
 void BarsItem::fitRange() {
     const double width = std::max(60, parentPlot()->axisRect()->width());
-    const QFontMetrics metrics(font_, parentPlot());
     double upper = 1024;
-    for (const Bar& bar : chart_.bars) {
-        const double bytes = (bar.solid + bar.hatched).to_double();
-        const double label = 14 + std::max(metrics.horizontalAdvance(bar.label),
-                                           metrics.horizontalAdvance(bar.detail));
+    for (std::size_t i = 0; i < chart_.bars.size(); ++i) {
+        const double bytes = (chart_.bars[i].solid + chart_.bars[i].hatched).to_double();
+        const double label = 14 + widths_[i].widest();
         // A label takes at most 7 tenths: bars keep a length that can be compared.
         const double left = std::max(width - label, width * 0.3);
         upper = std::max(upper, bytes * width / left);
@@ -209,26 +226,29 @@ void BarsItem::drawLimit(QCPPainter* painter, const Limit& limit) const {
     painter->drawText(box, Qt::AlignCenter, limit.label);
 }
 
-void BarsItem::drawLabel(QCPPainter* painter, const Bar& bar, const QPointF& at) const {
+void BarsItem::drawLabel(QCPPainter* painter, std::size_t index, const QPointF& at) const {
+    const Bar& bar = chart_.bars[index];
+    const LabelWidths& widths = widths_[index];
     const QFontMetrics metrics(font_, parentPlot());
     const int width = parentPlot()->axisRect()->right() + 16 - static_cast<int>(at.x());
     const int lines = bar.detail.isEmpty() ? 1 : 2;
     const int top = static_cast<int>(std::lround(at.y())) - lines * metrics.height() / 2;
     const QRect first(static_cast<int>(at.x()), top, width, metrics.height());
     const int align = static_cast<int>(Qt::AlignLeft) | static_cast<int>(Qt::AlignVCenter);
+    const auto fitted = [&](const QString& words, int needed) {
+        return needed <= width ? words : metrics.elidedText(words, Qt::ElideRight, width);
+    };
     painter->setFont(font_);
     if (chart_.limit) { // its line passes behind the words
-        const int words =
-            std::max(metrics.horizontalAdvance(bar.label), metrics.horizontalAdvance(bar.detail));
-        painter->fillRect(
-            QRect(first.left() - 2, top, std::min(words, width) + 4, lines * metrics.height()),
-            theme_.ground);
+        painter->fillRect(QRect(first.left() - 2, top, std::min(widths.widest(), width) + 4,
+                                lines * metrics.height()),
+                          theme_.ground);
     }
     painter->setPen(theme_.text);
-    painter->drawText(first, align, metrics.elidedText(bar.label, Qt::ElideRight, width));
+    painter->drawText(first, align, fitted(bar.label, widths.label));
     painter->setPen(theme_.muted);
     painter->drawText(first.translated(0, metrics.height()), align,
-                      metrics.elidedText(bar.detail, Qt::ElideRight, width));
+                      fitted(bar.detail, widths.detail));
 }
 
 void BarsItem::draw(QCPPainter* painter) {
@@ -250,28 +270,22 @@ void BarsItem::draw(QCPPainter* painter) {
             paint_fill(*painter, QRectF(split, top, end - split, height), colour, Hatch::diagonal,
                        theme_.ground);
         }
-        drawLabel(painter, bar, {end + 6, y(at)});
+        drawLabel(painter, i, {end + 6, y(at)});
     }
 }
 
 EndLabelsItem::EndLabelsItem(QCustomPlot* plot, const CurveChart& chart, const ChartTheme& theme)
     : CanvasItem(plot), font_(plot->font()) {
+    const QFontMetrics metrics(font_, plot);
     for (const Curve& curve : chart.curves) {
         const auto& last = curve.beyond.empty() ? curve.points : curve.beyond;
         if (!last.empty() && last.back().bytes.count() > 0) {
             labels_.push_back({curve.name,
                                theme.ink({Ink::Group::series, curve.series, Hatch::none}),
                                static_cast<double>(last.back().bytes.count()), 0});
+            widest_ = std::max(widest_, metrics.horizontalAdvance(curve.name));
         }
     }
-}
-
-int EndLabelsItem::widest() const {
-    int width = 0;
-    for (const Label& label : labels_) {
-        width = std::max(width, QFontMetrics(font_, parentPlot()).horizontalAdvance(label.text));
-    }
-    return width;
 }
 
 void EndLabelsItem::spread(std::vector<Label>& labels) const {
@@ -302,7 +316,7 @@ void EndLabelsItem::draw(QCPPainter* painter) {
     painter->setFont(font_);
     for (const Label& label : labels) {
         painter->setPen(label.colour);
-        painter->drawText(QRectF(area.right() + 8, label.y - 20, widest() + 12, 40),
+        painter->drawText(QRectF(area.right() + 8, label.y - 20, widest_ + 12, 40),
                           Qt::AlignLeft | Qt::AlignVCenter, label.text);
     }
 }

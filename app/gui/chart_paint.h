@@ -21,6 +21,8 @@ void paint_fill(QPainter& painter, const QRectF& rect, const QColor& colour, Hat
 class HeaderElement : public QCPLayoutElement {
   public:
     HeaderElement(QCustomPlot* plot, const ChartData& data, const ChartTheme& theme);
+    /// Other words in the same place; false, and nothing is done, where they need another height.
+    bool setWords(const ChartData& data);
     QSize minimumOuterSizeHint() const override;
 
   protected:
@@ -71,9 +73,15 @@ class BarsItem : public CanvasItem {
     void draw(QCPPainter* painter) override;
 
   private:
-    void drawLabel(QCPPainter* painter, const Bar& bar, const QPointF& at) const;
+    struct LabelWidths {
+        int label = 0;
+        int detail = 0;
+        int widest() const { return label > detail ? label : detail; }
+    };
+    void drawLabel(QCPPainter* painter, std::size_t index, const QPointF& at) const;
     void drawLimit(QCPPainter* painter, const Limit& limit) const;
     BarChart chart_;
+    std::vector<LabelWidths> widths_; ///< of each bar, in pixels
     ChartTheme theme_;
     QFont font_;
 };
@@ -95,13 +103,14 @@ class LayersItem : public CanvasItem {
     std::vector<ShareLanes> shares_; ///< of each row
     ChartTheme theme_;
     QFont font_;
+    int text_height_;
 };
 
 /// The names of curves at their right ends, pushed apart where they would overprint.
 class EndLabelsItem : public CanvasItem {
   public:
     EndLabelsItem(QCustomPlot* plot, const CurveChart& chart, const ChartTheme& theme);
-    int widest() const;
+    int widest() const { return widest_; } ///< of the names, in pixels
 
   protected:
     void draw(QCPPainter* painter) override;
@@ -115,19 +124,24 @@ class EndLabelsItem : public CanvasItem {
     };
     void spread(std::vector<Label>& labels) const;
     std::vector<Label> labels_;
+    int widest_ = 0;
     QFont font_;
 };
 
-/// Lines at what devices hold, and marks where curves meet, with labels that touch nothing.
+/// Lines at token counts and at what devices hold, and marks where curves meet, with labels that
+/// touch nothing.
 class MarksItem : public CanvasItem {
   public:
     MarksItem(QCustomPlot* plot, const CurveChart& chart, const ChartTheme& theme);
+    void setChart(const CurveChart& chart);
 
   protected:
     void draw(QCPPainter* painter) override;
 
   private:
     QPointF pixel(Tokens tokens, Bytes bytes) const;
+    QRectF guideBox(const Guide& guide) const;
+    void drawGuides(QCPPainter* painter) const;
     QRectF freed(const QRectF& box) const;
     std::vector<QRectF> capacityBoxes() const;
     void drawCapacities(QCPPainter* painter, const std::vector<QRectF>& boxes) const;
@@ -195,6 +209,10 @@ void draw_scatter(QCustomPlot& plot, const ScatterChart& chart, const ChartTheme
 
 /// Clears the plot and draws a chart on it. Nothing of the chart before is kept.
 void draw_chart(QCustomPlot& plot, const ChartData& data, const ChartTheme& theme);
+/// Brings a plot on which `drawn` was drawn to `data` where only what moves with the settings
+/// differs: the words above curves, guides and meetings, which are on a layer of their own. False,
+/// and nothing is done, where more does.
+bool move_marks(QCustomPlot& plot, const ChartData& drawn, const ChartData& data);
 /// Runs the layout and whatever depends on its pixels; before each replot and each export.
 void fit_chart(QCustomPlot& plot);
 LayersItem* layers_item(QCustomPlot& plot);

@@ -16,6 +16,7 @@ ChartView::ChartView(QWidget* parent) : QWidget(parent), plot_(new QCustomPlot(t
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(plot_);
     plot_->setFont(font());
+    plot_->setPlottingHint(QCP::phImmediateRefresh, false); // painted once, with all the rest
     plot_->setMinimumSize(120, 80); // a plot without area can not be painted, and says so
     connect(plot_, &QCustomPlot::beforeReplot, this, [this] { fit_chart(*plot_); });
     connect(plot_, &QCustomPlot::mouseMove, this, [this](QMouseEvent* event) {
@@ -27,12 +28,15 @@ ChartView::ChartView(QWidget* parent) : QWidget(parent), plot_(new QCustomPlot(t
 }
 
 void ChartView::setData(const ChartData& data) {
+    const bool moved = !stale_ && isVisible() && move_marks(*plot_, data_, data);
     data_ = data;
     setAccessibleName(data.title);
     setAccessibleDescription(data.description);
     plot_->setAccessibleName(data.title);
     plot_->setAccessibleDescription(data.description);
-    redraw();
+    if (!moved) {
+        redraw();
+    }
 }
 
 void ChartView::setMarkedLayer(int row, int layer) {

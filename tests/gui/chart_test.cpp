@@ -48,6 +48,33 @@ TEST_F(Chart, TheSubtitleNamesWhatWasChosen) {
               s("required, engine ideal, q8_0 K, bf16 V, context 8,192, 4 sequences"));
 }
 
+/// The picture of a chart in a view that showed another one before.
+QImage picture_after(const std::vector<ChartData>& charts) {
+    ChartView view;
+    view.resize(800, 500);
+    view.show();
+    for (const ChartData& chart : charts) {
+        view.setData(chart);
+        QApplication::processEvents();
+    }
+    return view.grab().toImage();
+}
+
+/// Only the marks are painted anew where the curves stay: nobody is to see a difference.
+TEST_F(Chart, AMovedContextLooksLikeAChartDrawnAnew) {
+    const ChartData before = context_chart(study);
+    study.setContext(Tokens(50'000)); // GPU lines, curves and ranges are those of before
+    const ChartData moved = context_chart(study);
+    study.setContext(Tokens(3'000'000)); // past every model: longer axes
+    const ChartData longer = context_chart(study);
+    const QImage picture = picture_after({moved});
+    EXPECT_NE(picture_after({before}), picture);
+    EXPECT_EQ(picture_after({before, moved}), picture);
+    EXPECT_EQ(picture_after({before, longer, moved}), picture);
+    EXPECT_EQ(picture_after({before, moved, longer}), picture_after({longer}));
+    EXPECT_EQ(picture_after({before, per_token_chart(study), moved}), picture);
+}
+
 TEST_F(Chart, CurvesEndWhereTheModelsDo) {
     const ChartData data = context_chart(study);
     const auto& curves = std::get<CurveChart>(data.body).curves;

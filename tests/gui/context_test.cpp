@@ -188,6 +188,17 @@ TEST(ChartLayout, NamesOfLinesStandApart) {
     EXPECT_EQ(stack_bottoms({12, 13}, 10, 0), std::vector<double>({10, 20})); // not past the top
 }
 
+TEST(Corners, OnlyPointsOffTheLineAreKept) {
+    using Kept = std::vector<std::size_t>;
+    const std::vector<QPointF> bent = {{0, 0}, {1, 1}, {2, 2}, {3, 2}, {4, 2}, {5, 2.5}};
+    EXPECT_EQ(corners(bent, 0.01), Kept({0, 2, 4, 5})); // by hand
+    EXPECT_EQ(corners(bent, 1.1), Kept({0, 5}));
+    EXPECT_EQ(corners(bent, 0.9), Kept({0, 2, 5})); // 1.0 above; then nothing by more than 0.33
+    EXPECT_EQ(corners({}, 1), Kept());
+    EXPECT_EQ(corners({{1, 1}}, 1), Kept({0}));
+    EXPECT_EQ(corners({{1, 1}, {2, 5}}, 1), Kept({0, 1}));
+}
+
 TEST(ChartLayout, ThinningKeepsTheEnds) {
     const std::vector<int> all{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     EXPECT_EQ(thinned(all, 4), std::vector<int>({0, 3, 6, 9}));
