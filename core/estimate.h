@@ -16,6 +16,7 @@ namespace kvcaliper {
 struct EngineSetting {
     std::string name;
     std::string value;
+    friend bool operator==(const EngineSetting&, const EngineSetting&) = default;
 };
 
 /// What a user may set. A format of "auto" is resolved by the engine, "checkpoint" by the model's
@@ -32,6 +33,7 @@ struct Settings {
     Tokens encoder_tokens{0}; ///< rows of cross-attention, where the model does not fix them
     std::vector<EngineSetting> engine_options{};
     Parallelism parallel{}; ///< known to estimate() alone
+    friend bool operator==(const Settings&, const Settings&) = default;
 };
 
 /// A model that was read: its plan and its components. Immutable, cheap to share.

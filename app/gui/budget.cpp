@@ -8,6 +8,8 @@
 
 #include <QStringList>
 
+#include <algorithm>
+
 namespace kvcaliper::gui {
 
 namespace {
@@ -28,7 +30,14 @@ Deployment deployment_on(const Device& device, const Study& study, const StudyRo
     return deployment;
 }
 
-BudgetRow make_row(const Device& device, const Study& study, const StudyRow& row) {
+ContextQuestion context_question(const Deployment& deployment, std::int64_t left_for_cache) {
+    ContextQuestion question{deployment.model, deployment.settings, left_for_cache};
+    question.settings.context = Tokens(1);
+    return question;
+}
+
+BudgetRow make_row(const Device& device, const Study& study, const StudyRow& row,
+                   const std::vector<BudgetRow>& former) {
     BudgetRow result{row.id, row.name, {}, 0, Tokens(0), row.error};
     if (!row.model) {
         return result;
@@ -38,7 +47,13 @@ BudgetRow make_row(const Device& device, const Study& study, const StudyRow& row
         result.budget = make_budget(deployment);
         const std::int64_t left = result.budget->left_for_cache();
         result.most_sequences = most_sequences(deployment, left);
-        result.longest_context = longest_context(deployment, left);
+        ContextQuestion question = context_question(deployment, left);
+        const auto answered = std::find_if(former.begin(), former.end(), [&](const BudgetRow& one) {
+            return one.asked == question;
+        });
+        result.longest_context = answered != former.end() ? answered->longest_context
+                                                          : longest_context(deployment, left);
+        result.asked = std::move(question); // once it is answered
         result.error.clear();
     } catch (const std::exception& exception) {
         result.error = text(exception.what());
@@ -157,7 +172,7 @@ SequencesAnswer sequences_answer(const Study& study, const StudyRow& row) {
     }
 }
 
-std::vector<BudgetRow> budget_rows(const Study& study) {
+std::vector<BudgetRow> budget_rows(const Study& study, const std::vector<BudgetRow>& former) {
     std::vector<BudgetRow> rows;
     std::optional<Device> device;
     QString problem;
@@ -169,7 +184,7 @@ std::vector<BudgetRow> budget_rows(const Study& study) {
     for (const StudyRow& row : study.rows()) {
         rows.push_back(
             device
-                ? make_row(*device, study, row)
+                ? make_row(*device, study, row, former)
                 : BudgetRow{row.id, row.name, {}, 0, Tokens(0), row.model ? problem : row.error});
     }
     return rows;

@@ -11,6 +11,14 @@
 
 namespace kvcaliper::gui {
 
+/// All that a longest context depends on: not on the study's own context.
+struct ContextQuestion {
+    ModelPtr model;
+    Settings settings; ///< with a context of 1 token
+    std::int64_t left_for_cache = 0;
+    friend bool operator==(const ContextQuestion&, const ContextQuestion&) = default;
+};
+
 /// One model on the study's device, or why there is no answer.
 struct BudgetRow {
     QString id;
@@ -19,6 +27,7 @@ struct BudgetRow {
     std::int64_t most_sequences = 0; ///< of the study's context
     Tokens longest_context{0};       ///< of the study's sequences
     QString error;
+    std::optional<ContextQuestion> asked{}; ///< whose answer longest_context is
 };
 
 /// The deployment a row's model makes on the study's device. Throws Error.
@@ -33,7 +42,8 @@ struct SequencesAnswer {
 };
 SequencesAnswer sequences_answer(const Study& study, const StudyRow& row);
 
-std::vector<BudgetRow> budget_rows(const Study& study);
+/// `former` rows spare a search where their longest context answers the same question.
+std::vector<BudgetRow> budget_rows(const Study& study, const std::vector<BudgetRow>& former = {});
 
 /// Bars of weights and workspace (solid) and cache (hatched), with the device's usable memory as a
 /// line.

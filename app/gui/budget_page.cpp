@@ -262,7 +262,7 @@ const QAbstractItemModel& BudgetPage::table() const {
 }
 
 void BudgetPage::refresh() {
-    budgets_ = budget_rows(study_);
+    budgets_ = budget_rows(study_, budgets_);
     rows_->setRows(budget_table_rows(budgets_));
     view_->resizeColumnsToContents();
     view_->setColumnWidth(1, std::min(view_->columnWidth(1), 260));

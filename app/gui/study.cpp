@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <tuple>
 
 namespace kvcaliper::gui {
 
@@ -51,18 +50,7 @@ Field field_of(FormatClass format_class) {
     return k_field;
 }
 
-auto tie_settings(const Settings& s) {
-    return std::tie(s.context, s.sequences, s.k_format, s.v_format, s.index_format, s.conv_format,
-                    s.state_format, s.engine);
-}
-
 } // namespace
-
-bool operator==(const StudyState& a, const StudyState& b) {
-    return a.models == b.models && a.baseline == b.baseline && a.budget == b.budget &&
-           a.configs == b.configs && a.context_view == b.context_view &&
-           tie_settings(a.settings) == tie_settings(b.settings);
-}
 
 /// Whole states are kept: a state is a few strings, and no edit can then be undone in part.
 class EditCommand : public QUndoCommand {

@@ -68,8 +68,8 @@ struct StudyState {
     BudgetState budget;
     QMap<QString, StudyConfig> configs; ///< by the names their models have in `models`
     ContextView context_view{};
+    friend bool operator==(const StudyState&, const StudyState&) = default;
 };
-bool operator==(const StudyState& a, const StudyState& b);
 
 /// One model of the study: its answer, or why there is none.
 struct StudyRow {

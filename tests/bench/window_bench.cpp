@@ -70,8 +70,9 @@ MainWindow& full_window() {
 }
 
 /// One repetition is one step, so that the statistics are those of single steps.
-void slider_step(benchmark::State& state, const QString& tab) {
+void slider_step(benchmark::State& state, const QString& tab, const QString& engine) {
     MainWindow& window = full_window();
+    window.study().setEngine(engine);
     window.showTab(tab);
     settle();
     static std::int64_t step = 0;
@@ -133,17 +134,26 @@ int open_window_once() {
     std::_Exit(0); // what ends is not measured
 }
 
+void add_slider_step(const std::string& name, const QString& tab, const QString& engine) {
+    benchmark::RegisterBenchmark(
+        ("slider_step_50_models/" + name).c_str(),
+        [tab, engine](benchmark::State& state) { slider_step(state, tab, engine); })
+        ->Iterations(1)
+        ->Repetitions(101)
+        ->ReportAggregatesOnly()
+        ->ComputeStatistics("p95", p95)
+        ->MeasureProcessCPUTime()
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+}
+
 void add_benchmarks() {
+    const QString budget = QStringLiteral("budget");
     for (const QString& tab : MainWindow::tabNames()) {
-        benchmark::RegisterBenchmark(("slider_step_50_models/" + tab.toStdString()).c_str(),
-                                     [tab](benchmark::State& state) { slider_step(state, tab); })
-            ->Iterations(1)
-            ->Repetitions(101)
-            ->ReportAggregatesOnly()
-            ->ComputeStatistics("p95", p95)
-            ->MeasureProcessCPUTime()
-            ->UseRealTime()
-            ->Unit(benchmark::kMillisecond);
+        add_slider_step(tab.toStdString(), tab, QStringLiteral("ideal"));
+    }
+    for (const char* engine : {"vllm", "llama_cpp"}) { // their rules are asked, too
+        add_slider_step("budget_" + std::string(engine), budget, QLatin1String(engine));
     }
     benchmark::RegisterBenchmark("start_to_first_paint", start_to_first_paint)
         ->Iterations(1)

@@ -55,6 +55,25 @@ TEST_F(Budgets, WeightsAndCacheAgainstTheDevice) {
               (device.memory.count() - 16'060'522'496) / 1'073'741'824);
 }
 
+/// The answer is kept over steps of the context alone.
+TEST_F(Budgets, TheLongestContextFollowsWhatItDependsOn) {
+    const std::int64_t left = find_device("h100-80").memory.count() - 16'060'522'496;
+    const auto longest = [this] { return cell(7, exact_role).toLongLong(); };
+    EXPECT_EQ(longest(), left / 131'072);
+    window.study().setContext(Tokens(100'000));
+    EXPECT_EQ(longest(), left / 131'072);
+    window.study().setSequences(4);
+    EXPECT_EQ(longest(), left / 131'072 / 4);
+    window.study().setKFormat(s("q8_0")); // 34 bytes for 32 numbers, V stays at 64
+    EXPECT_EQ(longest(), left / (131'072 * (34 + 64) / 128) / 4);
+    window.study().setWeights(s("llama-3-8b"), s("1 GiB"));
+    EXPECT_EQ(longest(), (left + 16'060'522'496 - 1'073'741'824) / (100'352 * 4));
+    window.study().setDevice(s("no-such-device"));
+    EXPECT_TRUE(cell(1).contains(s("no-such-device")));
+    window.study().setDevice(s("h100-80"));
+    EXPECT_EQ(longest(), (left + 16'060'522'496 - 1'073'741'824) / (100'352 * 4));
+}
+
 TEST_F(Budgets, ADeviceThatIsTooSmallSaysWhatWouldMakeItFit) {
     window.study().setWeights(s("llama-3-8b"), s("75 GiB"));
     window.study().setSequences(8);
