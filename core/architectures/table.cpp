@@ -282,6 +282,7 @@ constexpr std::string_view context_aliases[] = {"n_positions", "n_ctx", "max_seq
 constexpr std::string_view inner_aliases[] = {"d_inner"};
 constexpr std::string_view state_aliases[] = {"d_state"};
 constexpr std::string_view conv_aliases[] = {"d_conv"};
+constexpr std::string_view inkling_conv_aliases[] = {"sconv_kernel_size"};
 constexpr std::string_view mamba_state_aliases[] = {"state_size"};
 constexpr std::string_view mamba_conv_aliases[] = {"conv_dimension"};
 // clang-format on
@@ -301,6 +302,7 @@ constexpr Aliases alias_table[] = {{"num_hidden_layers", layer_aliases},
                                    {"intermediate_size", inner_aliases},
                                    {"state_size", state_aliases},
                                    {"conv_kernel", conv_aliases},
+                                   {"conv_kernel_size", inkling_conv_aliases},
                                    {"mamba_d_state", mamba_state_aliases},
                                    {"mamba_d_conv", mamba_conv_aliases}};
 

@@ -202,6 +202,22 @@ TEST(Architectures, OnlyTheLingThatStatesAConvolutionHasKda) {
     EXPECT_EQ(constant(*before), Bytes(35 * 2097152));
 }
 
+TEST(Architectures, InklingsConvolutionIsReadUnderTheNameItsFilesHave) {
+    const std::string start = R"({"model_type":"inkling_text","num_hidden_layers":2,
+        "hidden_size":96,"num_attention_heads":4,"num_key_value_heads":2,"head_dim":32,
+        "swa_num_attention_heads":4,"swa_num_key_value_heads":2,"swa_head_dim":32,
+        "sliding_window_size":8)";
+    const auto constant_with = [&](const std::string& rest) {
+        return constant(*model_of(start + rest + "}")).count();
+    };
+    // Two layers, a column more of k, v and twice the width each: 2 · 2 · 32 + 2 · 96 in f32.
+    constexpr std::int64_t column = 2 * (2 * 2 * 32 + 2 * 96) * 4;
+    const std::int64_t usual = constant_with(""); // a kernel of 4
+    EXPECT_EQ(constant_with(R"(,"sconv_kernel_size":4)"), usual);
+    EXPECT_EQ(constant_with(R"(,"sconv_kernel_size":6)"), usual + 2 * column);
+    EXPECT_EQ(constant_with(R"(,"conv_kernel_size":3)"), usual - column);
+}
+
 TEST(Architectures, SarvamsClassDefaultsAreItsCheckpoints) {
     // Gallery: Sarvam 30B, 19 KiB, and 105B, 36 KiB.
     EXPECT_EQ(uncapped(*model_of(R"({"model_type":"sarvam_moe","num_hidden_layers":19})")),
