@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace kvcaliper {
 
@@ -104,17 +103,29 @@ void add_reserved(Estimate& estimate) {
     estimate.reserved = std::move(reservation->figure);
 }
 
-/// `points` counts from `from` to `to`, evenly spaced in their logarithm.
-std::map<std::int64_t, bool> curve_tokens(Tokens from, Tokens to, int points) {
-    std::map<std::int64_t, bool> tokens{{from.count(), false}, {to.count(), false}};
+/// `points` counts from `from` to `to`, evenly spaced in their logarithm; ascending, ends included.
+std::vector<Tokens> curve_tokens(Tokens from, Tokens to, int points) {
+    std::vector<Tokens> tokens{from};
     const double first = std::log(static_cast<double>(from.count()));
     const double last = std::log(static_cast<double>(to.count()));
     for (int i = 1; i + 1 < points; ++i) {
         const double at = std::exp(first + (last - first) * i / (points - 1));
-        tokens.emplace(
-            std::clamp(static_cast<std::int64_t>(std::llround(at)), from.count(), to.count()),
-            false);
+        tokens.push_back(std::clamp(Tokens(std::llround(at)), from, to));
     }
+    tokens.push_back(to);
+    return tokens;
+}
+
+/// The knees from `from` to `to`, ascending.
+std::vector<Tokens> knees_between(const CacheSpec& spec, const CacheFormats& formats, Tokens from,
+                                  Tokens to) {
+    std::vector<Tokens> tokens;
+    for (const Knee& knee : knees(spec, formats)) {
+        if (knee.tokens >= from && knee.tokens <= to) {
+            tokens.push_back(knee.tokens);
+        }
+    }
+    std::sort(tokens.begin(), tokens.end());
     return tokens;
 }
 
@@ -213,15 +224,14 @@ std::vector<CurvePoint> curve(const Model& model, const Settings& settings, Toke
     check_settings(settings);
     const CacheFormats formats = resolve_formats(settings, model.plan);
     const TokenCurve bytes(model.spec, formats, settings.sequences);
-    auto tokens = curve_tokens(from, to, points);
-    for (const Knee& knee : knees(model.spec, formats)) {
-        if (knee.tokens >= from && knee.tokens <= to) {
-            tokens[knee.tokens.count()] = true;
-        }
-    }
+    const std::vector<Tokens> bends = knees_between(model.spec, formats, from, to);
+    std::vector<Tokens> tokens = curve_tokens(from, to, points);
+    tokens.insert(tokens.end(), bends.begin(), bends.end());
+    std::sort(tokens.begin(), tokens.end());
+    tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
     std::vector<CurvePoint> result;
-    for (const auto& [count, is_knee] : tokens) {
-        result.push_back({Tokens(count), bytes.at(Tokens(count)), is_knee});
+    for (const Tokens at : tokens) {
+        result.push_back({at, bytes.at(at), std::binary_search(bends.begin(), bends.end(), at)});
     }
     return result;
 }

@@ -12,8 +12,6 @@ namespace {
 constexpr QCPScatterStyle::ScatterShape shapes[] = {
     QCPScatterStyle::ssCircle, QCPScatterStyle::ssSquare, QCPScatterStyle::ssTriangle,
     QCPScatterStyle::ssDiamond, QCPScatterStyle::ssTriangleInverted};
-constexpr Qt::PenStyle dashes[] = {Qt::SolidLine, Qt::DashLine, Qt::DashDotLine,
-                                   Qt::DashDotDotLine};
 
 void style_axis(QCPAxis& axis, const ChartTheme& theme) {
     axis.setBasePen(QPen(theme.muted, 1));
@@ -112,56 +110,21 @@ QVector<double> column(const std::vector<CurvePointData>& points, bool tokens) {
     return values;
 }
 
-/// Where a value is on an axis: 0 at its lower end, 1 at its upper one.
-double share_of(const QCPAxis& axis, double value) {
-    const QCPRange& range = axis.range();
-    return axis.scaleType() == QCPAxis::stLogarithmic
-               ? std::log2(value / range.lower) / std::log2(range.upper / range.lower)
-               : (value - range.lower) / range.size();
-}
-
-/// Without the points that a line passes through anyway: a pen that is broad or broken takes its
-/// time at every one. What is lost would be half a pixel of a chart four thousand high.
-std::vector<CurvePointData> drawn_points(const QCustomPlot& plot,
-                                         const std::vector<CurvePointData>& points) {
-    constexpr double tolerance = 1.0 / 8000;
-    std::vector<CurvePointData> drawn;
-    std::copy_if(points.begin(), points.end(), std::back_inserter(drawn),
-                 [](const CurvePointData& point) { return point.bytes.count() > 0; });
-    std::vector<QPointF> line;
-    for (const CurvePointData& point : drawn) {
-        line.emplace_back(share_of(*plot.xAxis, static_cast<double>(point.tokens.count())),
-                          share_of(*plot.yAxis, static_cast<double>(point.bytes.count())));
-    }
-    std::vector<CurvePointData> kept;
-    for (const std::size_t index : corners(line, tolerance)) {
-        kept.push_back(drawn[index]);
-    }
-    return kept;
-}
-
-QCPGraph* add_graph(QCustomPlot& plot, const std::vector<CurvePointData>& points, const QPen& pen) {
-    QCPGraph* graph = plot.addGraph();
-    graph->setData(column(points, true), column(points, false), true);
-    graph->setPen(pen);
-    return graph;
-}
-
 void add_points(QCustomPlot& plot, const std::vector<CurvePointData>& points,
                 const QCPScatterStyle& style) {
     if (!points.empty()) {
-        QCPGraph* graph = add_graph(plot, points, Qt::NoPen);
+        QCPGraph* graph = plot.addGraph();
+        graph->setData(column(points, true), column(points, false), true);
+        graph->setPen(Qt::NoPen);
         graph->setLineStyle(QCPGraph::lsNone);
         graph->setScatterStyle(style);
     }
 }
 
-void draw_curve(QCustomPlot& plot, const Curve& curve, const ChartTheme& theme) {
+/// The points of a curve; its lines are the CurvesItem's.
+void draw_points(QCustomPlot& plot, const Curve& curve, const ChartTheme& theme) {
     const QColor colour = theme.ink({Ink::Group::series, curve.series, Hatch::none});
-    const auto dash = dashes[static_cast<std::size_t>(theme.round_of(curve.series)) % 4];
-    add_graph(plot, drawn_points(plot, curve.points), QPen(colour, 2, dash));
     if (!curve.beyond.empty()) {
-        add_graph(plot, drawn_points(plot, curve.beyond), QPen(colour, 1.5, Qt::DotLine));
         const std::vector<CurvePointData> end = {curve.points.back()};
         add_points(plot, end,
                    {QCPScatterStyle::ssCircle, QPen(colour, 1.5), QBrush(theme.ground), 7});
@@ -311,8 +274,9 @@ void draw_body(QCustomPlot& plot, const CurveChart& chart, const ChartTheme& the
     const auto [across, up] = ranges_of(chart);
     plot.xAxis->setRange(across);
     plot.yAxis->setRange(up);
+    new CurvesItem(&plot, chart, theme);
     for (const Curve& curve : chart.curves) {
-        draw_curve(plot, curve, theme);
+        draw_points(plot, curve, theme);
     }
     (new MarksItem(&plot, chart, theme))->setLayer(&marks_layer(plot));
     auto* labels = new EndLabelsItem(&plot, chart, theme);

@@ -274,6 +274,52 @@ void BarsItem::draw(QCPPainter* painter) {
     }
 }
 
+// --- curves
+
+CurvesItem::CurvesItem(QCustomPlot* plot, const CurveChart& chart, const ChartTheme& theme)
+    : CanvasItem(plot), curves_(chart.curves), theme_(theme) {}
+
+void CurvesItem::drawLine(QCPPainter* painter, const std::vector<CurvePointData>& points,
+                          const QPen& pen) const {
+    constexpr double tolerance = 0.1; // pixels
+    std::vector<QPointF> line;
+    for (const CurvePointData& point : points) {
+        if (point.bytes.count() > 0) { // a logarithm has no zero
+            line.emplace_back(x(static_cast<double>(point.tokens.count())),
+                              y(static_cast<double>(point.bytes.count())));
+        }
+    }
+    QPolygonF drawn;
+    for (const std::size_t corner : corners(line, tolerance)) {
+        drawn << line[corner];
+    }
+    painter->setPen(pen);
+    // Pixels are several times as fast from single lines as from the outline of several. But a file
+    // is to have one line, and dashes go on around corners.
+    const bool whole = painter->modes().testFlag(QCPPainter::pmVectorized) ||
+                       (pen.style() != Qt::SolidLine && drawn.size() > 2);
+    if (whole) {
+        painter->drawPolyline(drawn);
+        return;
+    }
+    QList<QLineF> lines;
+    for (qsizetype i = 1; i < drawn.size(); ++i) {
+        lines << QLineF(drawn[i - 1], drawn[i]);
+    }
+    painter->drawLines(lines);
+}
+
+void CurvesItem::draw(QCPPainter* painter) {
+    constexpr Qt::PenStyle dashes[] = {Qt::SolidLine, Qt::DashLine, Qt::DashDotLine,
+                                       Qt::DashDotDotLine};
+    for (const Curve& curve : curves_) {
+        const QColor colour = theme_.ink({Ink::Group::series, curve.series, Hatch::none});
+        const auto dash = dashes[static_cast<std::size_t>(theme_.round_of(curve.series)) % 4];
+        drawLine(painter, curve.points, QPen(colour, 2, dash));
+        drawLine(painter, curve.beyond, QPen(colour, 1.5, Qt::DotLine));
+    }
+}
+
 EndLabelsItem::EndLabelsItem(QCustomPlot* plot, const CurveChart& chart, const ChartTheme& theme)
     : CanvasItem(plot), font_(plot->font()) {
     const QFontMetrics metrics(font_, plot);

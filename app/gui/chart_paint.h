@@ -106,6 +106,21 @@ class LayersItem : public CanvasItem {
     int text_height_;
 };
 
+/// The lines of curves, without the points that they pass through anyway.
+class CurvesItem : public CanvasItem {
+  public:
+    CurvesItem(QCustomPlot* plot, const CurveChart& chart, const ChartTheme& theme);
+
+  protected:
+    void draw(QCPPainter* painter) override;
+
+  private:
+    void drawLine(QCPPainter* painter, const std::vector<CurvePointData>& points,
+                  const QPen& pen) const;
+    std::vector<Curve> curves_;
+    ChartTheme theme_;
+};
+
 /// The names of curves at their right ends, pushed apart where they would overprint.
 class EndLabelsItem : public CanvasItem {
   public:

@@ -188,8 +188,11 @@ void ExplainPanel::refresh() {
         study_.evidence(row->id, static_cast<FigureKind>(figure_->currentIndex()));
     const Badge badge = evidence.status;
     badge_->setText(badge_text(badge));
-    badge_->setStyleSheet(badge_colours(badge) +
-                          QStringLiteral(";border-radius:3px;padding:1px 6px"));
+    const QString style =
+        badge_colours(badge) + QStringLiteral(";border-radius:3px;padding:1px 6px");
+    if (badge_->styleSheet() != style) { // setting one takes its time, whatever it is
+        badge_->setStyleSheet(style);
+    }
     badge_->setToolTip(evidence_text(evidence));
     badge_->setAccessibleName(tr("How this figure is known: %1").arg(badge_text(badge)));
     badge_->setVisible(row->estimate.has_value());

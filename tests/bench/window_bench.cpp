@@ -69,16 +69,26 @@ MainWindow& full_window() {
     return *window;
 }
 
+void step_context(Study& study, std::int64_t step) {
+    study.setContext(Tokens(4096 + 512 * (step % 200)), Study::Merge::yes);
+}
+
+void step_sequences(Study& study, std::int64_t step) {
+    study.setSequences(1 + step % 200, Study::Merge::yes);
+}
+
+using Slider = void (*)(Study& study, std::int64_t step);
+
 /// One repetition is one step, so that the statistics are those of single steps.
-void slider_step(benchmark::State& state, const QString& tab, const QString& engine) {
+void slider_step(benchmark::State& state, const QString& tab, const QString& engine,
+                 Slider slider) {
     MainWindow& window = full_window();
     window.study().setEngine(engine);
     window.showTab(tab);
     settle();
     static std::int64_t step = 0;
     for (auto _ : state) {
-        ++step;
-        window.study().setContext(Tokens(4096 + 512 * (step % 200)), Study::Merge::yes);
+        slider(window.study(), ++step);
         settle();
     }
 }
@@ -134,10 +144,11 @@ int open_window_once() {
     std::_Exit(0); // what ends is not measured
 }
 
-void add_slider_step(const std::string& name, const QString& tab, const QString& engine) {
+void add_slider_step(const std::string& name, const QString& tab, const char* engine,
+                     Slider slider) {
     benchmark::RegisterBenchmark(
         ("slider_step_50_models/" + name).c_str(),
-        [tab, engine](benchmark::State& state) { slider_step(state, tab, engine); })
+        [=](benchmark::State& state) { slider_step(state, tab, QLatin1String(engine), slider); })
         ->Iterations(1)
         ->Repetitions(101)
         ->ReportAggregatesOnly()
@@ -148,12 +159,13 @@ void add_slider_step(const std::string& name, const QString& tab, const QString&
 }
 
 void add_benchmarks() {
-    const QString budget = QStringLiteral("budget");
     for (const QString& tab : MainWindow::tabNames()) {
-        add_slider_step(tab.toStdString(), tab, QStringLiteral("ideal"));
+        add_slider_step(tab.toStdString() + "/context", tab, "ideal", step_context);
+        add_slider_step(tab.toStdString() + "/sequences", tab, "ideal", step_sequences);
     }
     for (const char* engine : {"vllm", "llama_cpp"}) { // their rules are asked, too
-        add_slider_step("budget_" + std::string(engine), budget, QLatin1String(engine));
+        add_slider_step("budget_" + std::string(engine) + "/context", QStringLiteral("budget"),
+                        engine, step_context);
     }
     benchmark::RegisterBenchmark("start_to_first_paint", start_to_first_paint)
         ->Iterations(1)
