@@ -81,7 +81,6 @@ struct Guide {
 struct Capacity {
     Bytes bytes;
     QString label;
-    friend bool operator==(const Capacity&, const Capacity&) = default;
 };
 
 /// Where a curve meets another one, or a capacity.

@@ -190,9 +190,8 @@ std::pair<QCPRange, QCPRange> ranges_of(const CurveChart& chart) {
 
 /// All but the marks, and where they would be.
 bool same_lines(const CurveChart& a, const CurveChart& b) {
-    return a.curves == b.curves && a.capacities == b.capacities && a.reads == b.reads &&
-           a.linear == b.linear && a.x_axis == b.x_axis && a.y_axis == b.y_axis &&
-           ranges_of(a) == ranges_of(b);
+    return a.curves == b.curves && a.reads == b.reads && a.linear == b.linear &&
+           a.x_axis == b.x_axis && a.y_axis == b.y_axis && ranges_of(a) == ranges_of(b);
 }
 
 // --- reads

@@ -294,8 +294,8 @@ void CurvesItem::drawLine(QCPPainter* painter, const std::vector<CurvePointData>
         drawn << line[corner];
     }
     painter->setPen(pen);
-    // Pixels are several times as fast from single lines as from the outline of several. But a file
-    // is to have one line, and dashes go on around corners.
+    // Pixels are painted faster from single lines than from the outline of several. But a file is
+    // to have one line, and dashes go on around corners.
     const bool whole = painter->modes().testFlag(QCPPainter::pmVectorized) ||
                        (pen.style() != Qt::SolidLine && drawn.size() > 2);
     if (whole) {

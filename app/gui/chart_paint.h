@@ -225,8 +225,8 @@ void draw_scatter(QCustomPlot& plot, const ScatterChart& chart, const ChartTheme
 /// Clears the plot and draws a chart on it. Nothing of the chart before is kept.
 void draw_chart(QCustomPlot& plot, const ChartData& data, const ChartTheme& theme);
 /// Brings a plot on which `drawn` was drawn to `data` where only what moves with the settings
-/// differs: the words above curves, guides and meetings, which are on a layer of their own. False,
-/// and nothing is done, where more does.
+/// differs: the words above curves, guides, lines of devices and meetings, which are on a layer of
+/// their own. False, and nothing is done, where more does.
 bool move_marks(QCustomPlot& plot, const ChartData& drawn, const ChartData& data);
 /// Runs the layout and whatever depends on its pixels; before each replot and each export.
 void fit_chart(QCustomPlot& plot);

@@ -63,7 +63,7 @@ QImage picture_after(const std::vector<ChartData>& charts) {
 /// Only the marks are painted anew where the curves stay: nobody is to see a difference.
 TEST_F(Chart, AMovedContextLooksLikeAChartDrawnAnew) {
     const ChartData before = context_chart(study);
-    study.setContext(Tokens(50'000)); // GPU lines, curves and ranges are those of before
+    study.setContext(Tokens(50'000)); // curves and ranges are those of before
     const ChartData moved = context_chart(study);
     study.setContext(Tokens(3'000'000)); // past every model: longer axes
     const ChartData longer = context_chart(study);
@@ -73,6 +73,14 @@ TEST_F(Chart, AMovedContextLooksLikeAChartDrawnAnew) {
     EXPECT_EQ(picture_after({before, longer, moved}), picture);
     EXPECT_EQ(picture_after({before, moved, longer}), picture_after({longer}));
     EXPECT_EQ(picture_after({before, per_token_chart(study), moved}), picture);
+    ContextView view = study.state().context_view;
+    view.devices = {s("rtx-4090")}; // a line between the curves: the axes stay
+    study.setContext(Tokens(50'000));
+    study.setContextView(view);
+    const ChartData with_line = context_chart(study);
+    EXPECT_NE(picture_after({with_line}), picture);
+    EXPECT_EQ(picture_after({moved, with_line}), picture_after({with_line}));
+    EXPECT_EQ(picture_after({with_line, moved}), picture);
 }
 
 TEST_F(Chart, CurvesEndWhereTheModelsDo) {
