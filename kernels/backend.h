@@ -48,11 +48,14 @@ class Backend {
     virtual std::int64_t workspace_bytes(const AttentionView& view) const = 0;
     virtual std::int64_t workspace_bytes(const LatentView& view) const = 0;
     virtual std::int64_t workspace_bytes(const PagedAttentionView& view) const = 0;
+    virtual std::int64_t workspace_bytes(const ResidualAttentionView& view) const = 0;
 
     virtual void append(const AppendView& view) = 0;
+    virtual void pack(const PackView& view) = 0;
     virtual void attend(const AttentionView& view, void* workspace) = 0;
     virtual void attend(const LatentView& view, void* workspace) = 0;
     virtual void attend(const PagedAttentionView& view, void* workspace) = 0;
+    virtual void attend(const ResidualAttentionView& view, void* workspace) = 0;
     // What an indexer and compressed entries need beside that.
     virtual void score(const IndexScoreView& view) = 0;
     virtual void select(const SelectView& view) = 0;
@@ -75,6 +78,7 @@ class Backend {
     /// (kernels.md 6). Pointers, slots and valid do not matter.
     virtual double attention_bound(const AttentionView& view) const = 0;
     virtual double attention_bound(const LatentView& view) const = 0;
+    virtual double attention_bound(const ResidualAttentionView& view) const = 0;
     virtual double state_bound() const = 0;
 };
 

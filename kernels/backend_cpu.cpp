@@ -47,7 +47,8 @@ struct Step {
     bool paged = false;
 
     bool decoded() const {
-        return paged || key_format != format_of(element) || value_format != format_of(element);
+        return paged || keeps_residual(key_format) || keeps_residual(value_format) ||
+               key_format != format_of(element) || value_format != format_of(element);
     }
 };
 
@@ -95,6 +96,29 @@ Step step_of(const PagedAttentionView& v) {
             "the table must name a page for every valid slot");
     Step step = step_of(v.step);
     step.paged = true;
+    return step;
+}
+
+void require_side(Format format, bool per_channel, std::int64_t packed, std::int64_t slots,
+                  std::int64_t recent, std::int64_t recent_slots) {
+    if (!keeps_residual(format))
+        return;
+    require(packed <= slots && (!per_channel || slots % packing_of(format).group == 0),
+            "packed slots must hold what is packed, in whole groups");
+    require(recent <= recent_slots, "recent slots must hold what is not packed");
+}
+
+Step step_of(const ResidualAttentionView& v) {
+    AttentionView plain = v.step;
+    if (keeps_residual(plain.key_format)) // no matter of its rows
+        plain.key_format = Format::f16;
+    Step step = step_of(plain);
+    step.key_format = v.step.key_format;
+    const std::int64_t keys = packed_keys(step.key_format, step.valid);
+    const std::int64_t values = packed_values(step.value_format, step.valid);
+    require_side(step.key_format, true, keys, v.key_slots, step.valid - keys, v.recent_key_slots);
+    require_side(step.value_format, false, values, v.value_slots, step.valid - values,
+                 v.recent_value_slots);
     return step;
 }
 
@@ -182,6 +206,21 @@ StoredRows paged_rows_of(const void* planes, const PagedAttentionView& v, std::i
     return rows;
 }
 
+/// The rows of one head: packed ones in front, recent ones behind.
+StoredRows split_rows_of(const void* planes, const void* recent, std::int64_t piece,
+                         std::int64_t slots, std::int64_t recent_slots, std::int64_t width,
+                         Format format, std::int64_t packed, bool per_channel) {
+    const Packing packing = packing_of(format);
+    StoredRows rows{static_cast<const unsigned char*>(planes) +
+                        piece * (slots * width / packing.group) * packing.group_bytes(),
+                    width, per_channel ? 0 : stored_row_bytes(format, width), format};
+    rows.packed = packed;
+    rows.per_channel = per_channel;
+    rows.recent = static_cast<const std::uint16_t*>(recent) + piece * recent_slots * width;
+    rows.ring = packing.residual;
+    return rows;
+}
+
 template <typename Rows>
 void run_step(const VectorKernels& kernels, const Step& step, void* workspace, float* out,
               const Rows& rows) {
@@ -265,11 +304,18 @@ class CpuBackend final : public Backend {
     std::int64_t workspace_bytes(const PagedAttentionView& view) const override {
         return workspace_of(step_of(view));
     }
+    std::int64_t workspace_bytes(const ResidualAttentionView& view) const override {
+        return workspace_of(step_of(view));
+    }
 
     void append(const AppendView& view) override;
+    void pack(const PackView& view) override {
+        pack_rows(kernels_, view);
+    }
     void attend(const AttentionView& view, void* workspace) override;
     void attend(const LatentView& view, void* workspace) override;
     void attend(const PagedAttentionView& view, void* workspace) override;
+    void attend(const ResidualAttentionView& view, void* workspace) override;
     void score(const IndexScoreView& view) override {
         run_index_step(kernels_, view);
     }
@@ -313,6 +359,9 @@ class CpuBackend final : public Backend {
         return attention_error;
     }
     double attention_bound(const LatentView&) const override {
+        return attention_error;
+    }
+    double attention_bound(const ResidualAttentionView&) const override {
         return attention_error;
     }
     double state_bound() const override {
@@ -372,6 +421,25 @@ void CpuBackend::attend(const PagedAttentionView& v, void* workspace) {
         task.parts[0] = {q + piece * step.heads * a.key_width,
                          paged_rows_of(a.k, v, piece, a.key_width, a.key_format)};
         task.values = paged_rows_of(a.v, v, piece, a.value_width, a.value_format);
+    });
+}
+
+void CpuBackend::attend(const ResidualAttentionView& v, void* workspace) {
+    const AttentionView& a = v.step;
+    const Step step = step_of(v);
+    const auto* q = static_cast<const std::uint16_t*>(a.q);
+    run_step(kernels_, step, workspace, a.out, [&](std::int64_t piece, AttendTask& task) {
+        task.parts[0].q = q + piece * step.heads * a.key_width;
+        task.parts[0].keys =
+            keeps_residual(a.key_format)
+                ? split_rows_of(a.k, v.recent_k, piece, v.key_slots, v.recent_key_slots,
+                                a.key_width, a.key_format, packed_keys(a.key_format, a.valid), true)
+                : rows_of(a.k, piece, a.slots, a.key_width, a.key_format);
+        task.values = keeps_residual(a.value_format)
+                          ? split_rows_of(a.v, v.recent_v, piece, v.value_slots,
+                                          v.recent_value_slots, a.value_width, a.value_format,
+                                          packed_values(a.value_format, a.valid), false)
+                          : rows_of(a.v, piece, a.slots, a.value_width, a.value_format);
     });
 }
 

@@ -19,6 +19,18 @@ void check(const AppendView& v) {
                     std::to_string(v.width) + " " + name_of(format_of(v.element)));
 }
 
+void check(const PackView& v) {
+    const std::int64_t group = packing_of(v.format).group;
+    if (group == 0)
+        throw Error("cpu backend: " + std::string(name_of(v.format)) + " keeps no residual");
+    if (v.width <= 0 || v.rows <= 0 || v.first < 0 || v.count <= 0 || v.first + v.count > v.slots)
+        throw Error("cpu backend: nothing to pack, or no slots for it");
+    if (v.per_channel ? v.first % group != 0 || v.count % group != 0 || v.slots % group != 0
+                      : v.width % group != 0)
+        throw Error("cpu backend: " + std::string(name_of(v.format)) + " packs groups of " +
+                    std::to_string(group));
+}
+
 } // namespace
 
 void append_rows(const VectorKernels& kernels, const AppendView& v) {
@@ -50,6 +62,21 @@ void append_rows(const VectorKernels& kernels, const AppendView& v) {
     } else {
         parallel_for(v.sequences * v.rows, append_row);
     }
+}
+
+void pack_rows(const VectorKernels& kernels, const PackView& v) {
+    check(v);
+    const std::int64_t step = v.per_channel ? packing_of(v.format).group : 1; // tokens of a task
+    const std::int64_t bytes =
+        step * v.width / packing_of(v.format).group * packing_of(v.format).group_bytes();
+    const auto* source = static_cast<const std::uint16_t*>(v.source);
+    auto* plane = static_cast<unsigned char*>(v.plane);
+    parallel_for(v.sequences * v.rows, [&](std::int64_t i) {
+        const auto* from = source + i / v.rows * v.sequence_step + i % v.rows * v.row_step;
+        for (std::int64_t t = 0; t < v.count; t += step)
+            kernels.pack({from + t * v.token_step, v.token_step, v.width, v.format, v.per_channel,
+                          plane + (i * v.slots + v.first + t) / step * bytes});
+    });
 }
 
 } // namespace kvcaliper::kernels

@@ -9,5 +9,6 @@ namespace kvcaliper::kernels {
 
 /// Throws Error for what can not be stored.
 void append_rows(const VectorKernels& kernels, const AppendView& view);
+void pack_rows(const VectorKernels& kernels, const PackView& view);
 
 } // namespace kvcaliper::kernels

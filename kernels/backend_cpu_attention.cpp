@@ -132,8 +132,28 @@ Block<HalfRows<bf16>> load_block(const AttendTask& task, const Scratch&, HalfRow
             count};
 }
 
+/// Packed rows, then recent ones, which lie in a ring.
+void decode_split(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out) {
+    const std::int64_t last = first + count, end = rows.packed < last ? rows.packed : last;
+    if (first < end) {
+        decode_packed(rows, first, end - first, out);
+        out += (end - first) * padded(rows.width);
+        first = end;
+    }
+    const StoredRows recent{rows.recent, rows.width, 2 * rows.width, Format::f16};
+    while (first < last) {
+        const std::int64_t place = first % rows.ring, left = rows.ring - place;
+        const std::int64_t run = last - first < left ? last - first : left;
+        decode(recent, place, run, out);
+        out += run * padded(rows.width);
+        first += run;
+    }
+}
+
 /// Rows made into floats, page by page where there are pages.
 void decode_slots(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out) {
+    if (keeps_residual(rows.format))
+        return decode_split(rows, first, count, out);
     if (rows.pages == nullptr)
         return decode(rows, first, count, out);
     for (std::int64_t done = 0; done < count;) {
@@ -157,7 +177,7 @@ Block<FloatRows> load_block(const AttendTask& task, const Scratch& scratch, Floa
     decode_slots(keys, first, count, scratch.rows);
     if (ropes.width > 0)
         decode_slots(ropes, first, count, rope);
-    if (task.values.first == keys.first)
+    if (task.values.first == keys.first && task.values.recent == keys.recent)
         values = scratch.rows;
     else
         decode_slots(task.values, first, count, values);

@@ -341,6 +341,8 @@ void decode_row(const StoredRows& rows, const unsigned char* in, float* out) {
     case Format::fp8_per_token_head:
     case Format::int8_per_token_head:
         return decode_scales_behind(rows, in, out);
+    default: // a format with a residual is no matter of rows
+        return;
     }
 }
 

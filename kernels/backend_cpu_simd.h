@@ -34,6 +34,9 @@ void index(const IndexTask& task);
 void pool(const PoolTask& task);
 void encode(const EncodeTask& task);
 void decode(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out);
+void pack(const PackTask& task);
+/// The packed slots of a plane, as decode().
+void decode_packed(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out);
 
 namespace {
 

@@ -15,13 +15,17 @@ inline constexpr std::int64_t scratch_padding = 16;
 /// Tokens scored together before their values are added.
 inline constexpr std::int64_t token_block = 64;
 
-/// Rows of a plane, one per slot: one after another, or in pages.
+/// Rows of a plane, one per slot: one after another, in pages, or packed with recent ones apart.
 struct StoredRows {
     const void* first;
     std::int64_t width, bytes; ///< of a row
     Format format;
     const std::int32_t* pages = nullptr; ///< the page of each run of page_slots slots, or null
     std::int64_t page_slots = 0, page_bytes = 0;
+    std::int64_t packed = 0;      ///< slots in front that are in a format with a residual
+    bool per_channel = false;     ///< how these are packed
+    const void* recent = nullptr; ///< f16 rows of the others, slot t in place t mod ring; or null
+    std::int64_t ring = 0;
 };
 
 /// One factor of the score: keys[slot][width] against q[head][width].
@@ -53,6 +57,16 @@ struct EncodeTask {
     Format format; ///< not f16 or bf16
     void* out;
 };
+
+/// One group of tokens per channel, or one token, on its way into a packed plane; see PackView.
+struct PackTask {
+    const std::uint16_t* source; ///< [group or 1][width], token_step apart
+    std::int64_t token_step, width;
+    Format format;
+    bool per_channel;
+    unsigned char* out;
+};
+inline constexpr std::int64_t max_packed_group = 128;
 
 /// Channels first … last - 1 of one sequence, count steps.
 struct Mamba1Task {
@@ -182,6 +196,7 @@ struct VectorKernels {
     void (*index)(const IndexTask& task);
     void (*pool)(const PoolTask& task);
     void (*encode)(const EncodeTask& task);
+    void (*pack)(const PackTask& task);
     /// Rows first … first + count - 1 as floats, each padded to scratch_padding.
     void (*decode)(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out);
     /// exp of count values, for tests.

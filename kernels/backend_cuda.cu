@@ -4,6 +4,7 @@
 #include "kernels/backend.h"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/launch_index.cuh"
+#include "kernels/cuda/launch_residual.cuh"
 #include "kernels/cuda_driver.h"
 
 #include <algorithm>
@@ -167,13 +168,20 @@ class CudaBackend final : public Backend {
     std::int64_t workspace_bytes(const PagedAttentionView& view) const override {
         return plan_attention(view, site_.facts).workspace_bytes;
     }
+    std::int64_t workspace_bytes(const ResidualAttentionView& view) const override {
+        return plan_attention(view, site_.facts).workspace_bytes;
+    }
 
     void append(const AppendView& view) override { run(view, site_); }
+    void pack(const PackView& view) override { run(view, site_); }
     void attend(const AttentionView& view, void* workspace) override {
         run(view, workspace, site_);
     }
     void attend(const LatentView& view, void* workspace) override { run(view, workspace, site_); }
     void attend(const PagedAttentionView& view, void* workspace) override {
+        run(view, workspace, site_);
+    }
+    void attend(const ResidualAttentionView& view, void* workspace) override {
         run(view, workspace, site_);
     }
     void score(const IndexScoreView& view) override { run(view, site_); }
@@ -209,6 +217,9 @@ class CudaBackend final : public Backend {
         return error_bound(plan_attention(view, site_.facts));
     }
     double attention_bound(const LatentView& view) const override {
+        return error_bound(plan_attention(view, site_.facts));
+    }
+    double attention_bound(const ResidualAttentionView& view) const override {
         return error_bound(plan_attention(view, site_.facts));
     }
     double state_bound() const override { return kStateBound; }

@@ -3,6 +3,7 @@
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/launch_index.cuh"
+#include "kernels/cuda/launch_residual.cuh"
 
 #include <algorithm>
 #include <chrono>
@@ -72,13 +73,20 @@ class EmulatedBackend final : public Backend {
     std::int64_t workspace_bytes(const PagedAttentionView& view) const override {
         return plan_attention(view, options_.facts, options_.splits).workspace_bytes;
     }
+    std::int64_t workspace_bytes(const ResidualAttentionView& view) const override {
+        return plan_attention(view, options_.facts, options_.splits).workspace_bytes;
+    }
 
     void append(const AppendView& view) override { run(view, site()); }
+    void pack(const PackView& view) override { run(view, site()); }
     void attend(const AttentionView& view, void* workspace) override {
         run(view, workspace, site());
     }
     void attend(const LatentView& view, void* workspace) override { run(view, workspace, site()); }
     void attend(const PagedAttentionView& view, void* workspace) override {
+        run(view, workspace, site());
+    }
+    void attend(const ResidualAttentionView& view, void* workspace) override {
         run(view, workspace, site());
     }
     void score(const IndexScoreView& view) override { run(view, site()); }
@@ -109,6 +117,9 @@ class EmulatedBackend final : public Backend {
         return error_bound(plan_attention(view, options_.facts, options_.splits));
     }
     double attention_bound(const LatentView& view) const override {
+        return error_bound(plan_attention(view, options_.facts, options_.splits));
+    }
+    double attention_bound(const ResidualAttentionView& view) const override {
         return error_bound(plan_attention(view, options_.facts, options_.splits));
     }
     double state_bound() const override { return kStateBound; }

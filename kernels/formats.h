@@ -38,6 +38,11 @@ constexpr std::int64_t element_bytes(Element element) {
 ///   mxfp8: e4m3; an e8m0 d per 32, 2^(floor(log2 max|x|) - 8) (OCP MX 1.0, section 6.3)
 ///   fp8_per_token_head, int8_per_token_head: e4m3 or int8; one f32 d, max|x| / 448 or / 127 and at
 ///     least 1e-6, as vLLM pads a head with it
+/// KIVI (jy-yuan/KIVI, quant/new_pack.py) keeps recent tokens in f16 and packs older ones, V token
+/// by token in groups of channels, K channel by channel in groups of tokens; see PackView. A group
+/// of numbers has an f16 d = (max - min) / (2^bits - 1), an f16 m = min, then the codes, the first
+/// one in the lowest bits of a 32-bit word: value = q · d + m. _r32 keeps 32 recent tokens, the
+/// others 128; groups are of 32 numbers, of _g64 and _g128 of so many.
 enum class Format : std::int32_t {
     f16,
     bf16,
@@ -53,9 +58,18 @@ enum class Format : std::int32_t {
     nvfp4,
     mxfp8,
     fp8_per_token_head,
-    int8_per_token_head
+    int8_per_token_head,
+    kivi_2bit,
+    kivi_4bit,
+    kivi_2bit_r32,
+    kivi_4bit_r32,
+    kivi_2bit_g64,
+    kivi_4bit_g64,
+    kivi_2bit_g128,
+    kivi_4bit_g128
 };
 
+/// Formats that store every row as soon as it comes.
 inline constexpr Format cache_formats[] = {Format::f16,
                                            Format::bf16,
                                            Format::f32,
@@ -71,6 +85,46 @@ inline constexpr Format cache_formats[] = {Format::f16,
                                            Format::mxfp8,
                                            Format::fp8_per_token_head,
                                            Format::int8_per_token_head};
+
+/// Formats that keep recent rows in f16.
+inline constexpr Format residual_formats[] = {
+    Format::kivi_2bit,     Format::kivi_4bit,     Format::kivi_2bit_r32,  Format::kivi_4bit_r32,
+    Format::kivi_2bit_g64, Format::kivi_4bit_g64, Format::kivi_2bit_g128, Format::kivi_4bit_g128};
+
+/// Of a format with a residual: bits of a code, numbers of a group and recent tokens; else zeros.
+struct Packing {
+    std::int64_t bits = 0, group = 0, residual = 0;
+
+    KVCALIPER_ANYWHERE std::int64_t words() const { return group * bits / 32; } ///< of a group
+    KVCALIPER_ANYWHERE std::int64_t group_bytes() const { return 2 + 2 + 4 * words(); }
+};
+
+KVCALIPER_ANYWHERE Packing packing_of(Format format) {
+    switch (format) {
+    case Format::kivi_2bit:
+        return {2, 32, 128};
+    case Format::kivi_4bit:
+        return {4, 32, 128};
+    case Format::kivi_2bit_r32:
+        return {2, 32, 32};
+    case Format::kivi_4bit_r32:
+        return {4, 32, 32};
+    case Format::kivi_2bit_g64:
+        return {2, 64, 128};
+    case Format::kivi_4bit_g64:
+        return {4, 64, 128};
+    case Format::kivi_2bit_g128:
+        return {2, 128, 128};
+    case Format::kivi_4bit_g128:
+        return {4, 128, 128};
+    default:
+        return {};
+    }
+}
+
+KVCALIPER_ANYWHERE bool keeps_residual(Format format) {
+    return packing_of(format).residual > 0;
+}
 
 struct FormatBlock {
     std::int64_t elements, bytes;
@@ -107,8 +161,9 @@ KVCALIPER_ANYWHERE FormatBlock block_of(Format format) {
     case Format::fp8_per_token_head:
     case Format::int8_per_token_head:
         return {1, 1, 4};
+    default: // a residual
+        return {packing_of(format).group, packing_of(format).group_bytes()};
     }
-    return {1, 1};
 }
 
 KVCALIPER_ANYWHERE Format format_of(Element element) {
@@ -117,16 +172,46 @@ KVCALIPER_ANYWHERE Format format_of(Element element) {
 }
 
 constexpr const char* name_of(Format format) {
-    constexpr const char* names[] = {
-        "f16",    "bf16",  "f32",   "fp8_e4m3",           "q8_0",
-        "q4_0",   "q5_0",  "q4_1",  "fp8_e4m3_128",       "q5_1",
-        "iq4_nl", "nvfp4", "mxfp8", "fp8_per_token_head", "int8_per_token_head"};
+    constexpr const char* names[] = {"f16",
+                                     "bf16",
+                                     "f32",
+                                     "fp8_e4m3",
+                                     "q8_0",
+                                     "q4_0",
+                                     "q5_0",
+                                     "q4_1",
+                                     "fp8_e4m3_128",
+                                     "q5_1",
+                                     "iq4_nl",
+                                     "nvfp4",
+                                     "mxfp8",
+                                     "fp8_per_token_head",
+                                     "int8_per_token_head",
+                                     "kivi_2bit",
+                                     "kivi_4bit",
+                                     "kivi_2bit_r32",
+                                     "kivi_4bit_r32",
+                                     "kivi_2bit_g64",
+                                     "kivi_4bit_g64",
+                                     "kivi_2bit_g128",
+                                     "kivi_4bit_g128"};
     return names[static_cast<int>(format)];
 }
 
 /// What the rotary key of a latent cache is stored as beside a latent of that format.
 KVCALIPER_ANYWHERE Format rope_format(Format format) {
     return format == Format::fp8_e4m3_128 ? Format::bf16 : format;
+}
+
+/// Of a cache of so many tokens those that are packed: of K whole stretches of `residual` tokens,
+/// of V all but the last `residual` (KIVI, models/llama_kivi.py).
+KVCALIPER_ANYWHERE std::int64_t packed_keys(Format format, std::int64_t tokens) {
+    const std::int64_t residual = packing_of(format).residual;
+    return residual > 0 ? tokens / residual * residual : 0;
+}
+KVCALIPER_ANYWHERE std::int64_t packed_values(Format format, std::int64_t tokens) {
+    const std::int64_t residual = packing_of(format).residual;
+    return residual > 0 && tokens > residual ? tokens - residual : 0;
 }
 
 /// True when a row of so many elements divides into whole blocks.
@@ -146,8 +231,10 @@ KVCALIPER_ANYWHERE bool scales_behind(Format format) {
 }
 
 /// Sources of 16 bits are stored as they are or in a format of another kind; f16 is never made of
-/// bf16 or the other way round.
+/// bf16 or the other way round. What keeps a residual is packed, not appended.
 constexpr bool can_store(Format format, Element source) {
+    if (keeps_residual(format))
+        return false;
     return format == format_of(source) || static_cast<int>(format) >= static_cast<int>(Format::f32);
 }
 

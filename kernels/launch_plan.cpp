@@ -65,6 +65,13 @@ std::string row_refusal(Format format, std::int64_t width, const char* name) {
 
 namespace {
 
+/// One plane has no place for the recent rows of such a format.
+std::string residual_refusal(Format format) {
+    return keeps_residual(format)
+               ? "expected a format that stores every row, found " + std::string(name_of(format))
+               : std::string();
+}
+
 void shape_splits(LaunchPlan& plan, const SplitStep& step, const DeviceFacts& facts,
                   std::int64_t splits) {
     const std::int64_t threads = plan.warps * kWarpLanes;
@@ -239,7 +246,8 @@ LaunchPlan plan_attention(const AttentionView& view, const DeviceFacts& facts,
     }
     for (const std::string& reason :
          {row_refusal(view.key_format, view.key_width, "key_width"),
-          row_refusal(view.value_format, view.value_width, "value_width")}) {
+          row_refusal(view.value_format, view.value_width, "value_width"),
+          residual_refusal(view.key_format), residual_refusal(view.value_format)}) {
         if (!reason.empty()) {
             return refused(reason);
         }

@@ -62,6 +62,11 @@ LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts,
 LaunchPlan plan_attention(const PagedAttentionView& view, const DeviceFacts& facts,
                           std::int64_t splits = 0);
 
+/// A split begins with a chunk of kPageStep slots.
+LaunchPlan plan_attention(const ResidualAttentionView& view, const DeviceFacts& facts,
+                          std::int64_t splits = 0);
+LaunchPlan plan_pack(const PackView& view, const DeviceFacts& facts);
+
 LaunchPlan plan_score(const IndexScoreView& view, const DeviceFacts& facts);
 LaunchPlan plan_select(const SelectView& view, const DeviceFacts& facts);
 LaunchPlan plan_gather(const GatherView& view, const DeviceFacts& facts);

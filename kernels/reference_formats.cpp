@@ -218,6 +218,34 @@ void store_and_restore(Format format, std::int64_t width, double* row) {
     case Format::fp8_per_token_head:
     case Format::int8_per_token_head:
         return scaled_row(row, width, format == Format::fp8_per_token_head);
+    case Format::kivi_2bit:
+    case Format::kivi_4bit:
+    case Format::kivi_2bit_r32:
+    case Format::kivi_4bit_r32:
+    case Format::kivi_2bit_g64:
+    case Format::kivi_4bit_g64:
+    case Format::kivi_2bit_g128:
+    case Format::kivi_4bit_g128:
+        for (std::int64_t i = 0; i < width; i += packing_of(format).group)
+            pack_and_restore(format, row + i, 1);
+        return;
+    }
+}
+
+/// Codes above the least number; the scale, an f16 number, is what they are made with, too.
+void pack_and_restore(Format format, double* group, std::int64_t step) {
+    const Packing packing = packing_of(format);
+    const double most = std::exp2(packing.bits) - 1;
+    double low = group[0], high = group[0];
+    for (std::int64_t i = 1; i < packing.group; ++i) {
+        low = std::min(low, group[i * step]);
+        high = std::max(high, group[i * step]);
+    }
+    const double scale = as_f16(as_float(as_float(high - low) / most));
+    for (std::int64_t i = 0; i < packing.group; ++i) {
+        double& x = group[i * step];
+        const double place = scale == 0 ? 0 : as_float(as_float(x - low) / scale);
+        x = std::min(std::nearbyint(place), most) * scale + low; // halves to even
     }
 }
 

@@ -13,6 +13,10 @@ namespace kvcaliper::kernels {
 double rounded_to(Element element, double value);
 
 /// Replaces the values of one row (f16 or bf16 numbers) by what is read back after storing them.
+/// Of a format with a residual: by a packed row, whose groups are of neighbours.
 void store_and_restore(Format format, std::int64_t width, double* row);
+
+/// The same for one group of numbers, `step` apart, of a format with a residual.
+void pack_and_restore(Format format, double* group, std::int64_t step);
 
 } // namespace kvcaliper::kernels

@@ -48,6 +48,32 @@ struct PagedAttentionView {
     std::int64_t page;         ///< tokens; a multiple of 4
 };
 
+/// Packs f16 rows of tokens first … first + count - 1 in a format with a residual, wherever they
+/// lie: channel c of row r of token first + i of sequence s is source[s · sequence_step + i ·
+/// token_step + r · row_step + c]. Per channel (keys), first and count are multiples of the group,
+/// and the plane is [sequences][rows][slots / group] of: f16 d[width], f16 m[width],
+/// words[words][width]. Per token (values), the width is one, and it is
+/// [sequences][rows][slots][width / group] of: f16 d, f16 m, words[words].
+struct PackView {
+    const void* source;
+    void* plane;
+    std::int64_t sequences, rows, width, slots, first, count;
+    std::int64_t sequence_step, token_step, row_step;
+    Format format;
+    bool per_channel;
+};
+
+/// Attention over planes that keep recent tokens apart, as packed_keys() and packed_values() have
+/// them at step.valid tokens: step.k and step.v are packed planes of key_slots and value_slots;
+/// token t that is not packed lies in slot t mod residual of the f16 planes recent_k and recent_v.
+/// A side whose format has no residual is one plane of step.slots as in AttentionView.
+struct ResidualAttentionView {
+    AttentionView step;
+    const void* recent_k; ///< [sequences][kv_heads][recent_key_slots][key_width]
+    const void* recent_v; ///< [sequences][kv_heads][recent_value_slots][value_width]
+    std::int64_t key_slots, recent_key_slots, value_slots, recent_value_slots;
+};
+
 /// One decode step of multi-head latent attention on the latent itself (absorbed form):
 /// score = scale · (q_latent · latent + q_rope · rope), out = softmax(score) · latent.
 struct LatentView {

@@ -57,11 +57,12 @@ SIMT_DEVICE void add_rows(RunningSoftmax<Columns> (&softmax)[Heads],
 }
 
 /// The keys and values of slots first … first + Chunk - 1, those in front of `end`. In any format
-/// both go through one piece of code: there is much of it.
-template <class T, unsigned Chunk, unsigned Columns, unsigned Heads>
+/// both go through one piece of code: there is much of it. Rows is PlaneRows, or what else
+/// decode_any() takes.
+template <class T, unsigned Chunk, unsigned Columns, unsigned Heads, class Rows>
 SIMT_DEVICE void attend_chunk(RunningSoftmax<Columns> (&softmax)[Heads],
-                              const float (&q)[Heads][Columns], const PlaneRows& keys,
-                              const PlaneRows& values, std::int64_t first, std::int64_t end,
+                              const float (&q)[Heads][Columns], const Rows& keys,
+                              const Rows& values, std::int64_t first, std::int64_t end,
                               float log2_scale) {
     float rows[Chunk][Columns];
     float weights[Heads][Chunk];

@@ -52,12 +52,19 @@ class FailingBackend final : public Backend {
     std::int64_t workspace_bytes(const PagedAttentionView& view) const override {
         return real_.workspace_bytes(view);
     }
+    std::int64_t workspace_bytes(const ResidualAttentionView& view) const override {
+        return real_.workspace_bytes(view);
+    }
     void append(const AppendView& view) override { real_.append(view); }
+    void pack(const PackView& view) override { real_.pack(view); }
     void attend(const AttentionView& view, void* workspace) override {
         real_.attend(view, workspace);
     }
     void attend(const LatentView& view, void* workspace) override { real_.attend(view, workspace); }
     void attend(const PagedAttentionView& view, void* workspace) override {
+        real_.attend(view, workspace);
+    }
+    void attend(const ResidualAttentionView& view, void* workspace) override {
         real_.attend(view, workspace);
     }
     void score(const IndexScoreView& view) override { real_.score(view); }
@@ -75,6 +82,9 @@ class FailingBackend final : public Backend {
     void synchronize() override { real_.synchronize(); }
     double read_bandwidth() override { return real_.read_bandwidth(); }
     double attention_bound(const AttentionView& view) const override {
+        return real_.attention_bound(view);
+    }
+    double attention_bound(const ResidualAttentionView& view) const override {
         return real_.attention_bound(view);
     }
     double attention_bound(const LatentView& view) const override {
