@@ -18,7 +18,7 @@ KV_INLINE Floats minimum(Floats a, Floats b) {
 KV_INLINE Words code_of(Floats x, Floats m, Floats d, float most) {
     const Floats place = nearest_even((x - m) / d);
     const Floats clamped = minimum(maximum(place, Floats{}), broadcast(most));
-    return (Words)__builtin_convertvector(d > 0.0f ? clamped : Floats{}, Ints);
+    return (Words) __builtin_convertvector(d > 0.0f ? clamped : Floats{}, Ints);
 }
 
 /// A vector of channels.

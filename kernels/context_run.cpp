@@ -153,7 +153,7 @@ void ContextRun::fill_layers() {
         const LayerGroup& group = run.driver->group();
         for (std::size_t i = 0; i < group.layers.size() && !group.borrows(); ++i) {
             check_cancelled();
-            run.driver->fill(memory_of(group, i), context_ - request_.steps, i == 0);
+            run.driver->fill(memory_of(group, i), first_step(request_, context_), i == 0);
             progress_();
         }
     }
@@ -167,9 +167,9 @@ void ContextRun::fill_layers() {
 }
 
 void ContextRun::decode() {
-    const std::int64_t first = context_ - request_.steps;
-    for (std::int64_t position = first; position < context_; ++position) {
-        for (std::size_t g = 0; g < groups_.size(); ++g)
+    const std::int64_t first = first_step(request_, context_);
+    for (std::int64_t position = context_ - request_.steps; position < context_; ++position) {
+        for (std::size_t g = 0; position >= first && g < groups_.size(); ++g)
             decode_step(position, position == first || position + 1 == context_, g);
         progress_();
     }
@@ -242,8 +242,8 @@ std::vector<std::int64_t> ContextRun::checked_sequences(const LayerDriver& drive
 }
 
 void ContextRun::compare_outputs() {
-    std::vector<std::int64_t> tokens{context_ - request_.steps + 1};
-    if (request_.steps > 1)
+    std::vector<std::int64_t> tokens{first_step(request_, context_) + 1};
+    if (tokens.front() < context_)
         tokens.push_back(context_);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
         LayerDriver& driver = *groups_[g].driver;

@@ -9,7 +9,29 @@
 namespace kvcaliper::kernels {
 namespace {
 
+/// Packed planes in the place of key and value; behind them the recent rows of each.
+std::vector<Plane> residual_planes(const AttentionDims& d, std::int64_t tokens,
+                                   const PlaneElements& e) {
+    Plane key{"key", d.kv_heads, tokens, d.key_width, e.key, e.key_format};
+    Plane value{"value", d.kv_heads, tokens, d.value_width, e.value, e.value_format};
+    std::vector<Plane> planes{key, value};
+    if (keeps_residual(e.key_format)) {
+        planes[0].per_channel = true;
+        planes[0].slots = packed_keys(e.key_format, tokens);
+        planes.push_back(
+            {"key_residual", d.kv_heads, tokens - planes[0].slots, d.key_width, e.key});
+    }
+    if (keeps_residual(e.value_format)) {
+        planes[1].slots = packed_values(e.value_format, tokens);
+        planes.push_back(
+            {"value_residual", d.kv_heads, tokens - planes[1].slots, d.value_width, e.value});
+    }
+    return planes;
+}
+
 std::vector<Plane> planes_of(const AttentionDims& d, std::int64_t tokens, const PlaneElements& e) {
+    if (keeps_residual(e.key_format) || keeps_residual(e.value_format))
+        return residual_planes(d, tokens, e);
     const std::int64_t whole = e.page > 0 ? (tokens + e.page - 1) / e.page * e.page : tokens;
     const std::int64_t slots = d.window ? std::min(tokens, *d.window) : whole;
     std::vector<Plane> planes{{"key", d.kv_heads, slots, d.key_width, e.key, e.key_format},
@@ -112,6 +134,9 @@ std::optional<Format> cache_format(std::string_view name) {
     for (const Format format : cache_formats)
         if (name == name_of(format))
             return format;
+    for (const Format format : residual_formats)
+        if (name == name_of(format))
+            return format;
     return std::nullopt;
 }
 
@@ -149,6 +174,11 @@ std::int64_t visible_tokens(const LayerPart& layer, std::int64_t tokens) {
 
 std::int64_t extent_bytes(const Plane& plane, std::int64_t sequences) {
     const std::int64_t rows = checked_multiply(sequences, plane.rows);
+    if (plane.per_channel) {
+        const Packing packing = packing_of(plane.format);
+        return checked_multiply(checked_multiply(rows, plane.slots / packing.group),
+                                plane.width * packing.group_bytes());
+    }
     const FormatBlock block = block_of(plane.format);
     const std::int64_t row =
         checked_add(checked_multiply(plane.width / block.elements, block.bytes), block.row_bytes);

@@ -39,6 +39,7 @@ struct Plane {
     std::int64_t width = 0;
     Element element = Element::bf16; ///< of what is written to it
     Format format = format_of(element);
+    bool per_channel = false; ///< packed so, in groups of slots; see PackView
 };
 
 /// Queries that score a plane of index keys, and how many rows of the others they choose.

@@ -62,11 +62,23 @@ void LayerDriver::walk(std::int64_t tokens,
     }
 }
 
+namespace {
+
+/// True where recent tokens lie apart from older ones.
+bool splits_tokens(const VerifyRequest& request) {
+    const PlaneElements elements = plane_elements(request);
+    return keeps_residual(elements.key_format) || keeps_residual(elements.value_format);
+}
+
+} // namespace
+
 std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyRequest& request,
                                                const LayerGroup& group,
                                                const std::atomic<bool>* cancel) {
     switch (group.plan.kind) {
     case LayerKind::full_attention:
+        return splits_tokens(request) ? make_residual_driver(backend, request, group, cancel)
+                                      : make_attention_driver(backend, request, group, cancel);
     case LayerKind::sliding_attention:
     case LayerKind::chunked_attention:
     case LayerKind::cross_attention:

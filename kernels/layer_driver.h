@@ -108,6 +108,9 @@ std::unique_ptr<LayerDriver> make_layer_driver(Backend& backend, const VerifyReq
 std::unique_ptr<LayerDriver> make_attention_driver(Backend& backend, const VerifyRequest& request,
                                                    const LayerGroup& group,
                                                    const std::atomic<bool>* cancel);
+std::unique_ptr<LayerDriver> make_residual_driver(Backend& backend, const VerifyRequest& request,
+                                                  const LayerGroup& group,
+                                                  const std::atomic<bool>* cancel);
 std::unique_ptr<LayerDriver> make_latent_driver(Backend& backend, const VerifyRequest& request,
                                                 const LayerGroup& group,
                                                 const std::atomic<bool>* cancel);

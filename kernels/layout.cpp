@@ -105,6 +105,15 @@ LayerGroup& group_for(std::vector<LayerGroup>& groups, const LayerPart& part) {
     return known == groups.end() ? groups.emplace_back(LayerGroup{part, {}, {}}) : *known;
 }
 
+/// The least piece of a plane of which some byte differs from poison once it was written. Words of
+/// codes and pairs of scales are such, and lie apart.
+std::int64_t element_size(const Plane& plane) {
+    if (keeps_residual(plane.format))
+        return 4;
+    return scales_behind(plane.format) ? stored_row_bytes(plane.format, plane.width)
+                                       : block_of(plane.format).bytes;
+}
+
 constexpr std::int64_t append_piece = 4 << 20; ///< small enough to stay in a cache on its way
 
 std::int64_t chunk_tokens(std::int64_t bytes_per_token) {
@@ -123,6 +132,8 @@ IoPlan io_of(const AttentionDims& d, const PlaneElements& e, std::int64_t n) {
         std::max(d.kv_heads * std::max(d.key_width, d.value_width), d.index_width);
     const std::int64_t token = checked_multiply(n, row * element_bytes(e.key));
     io.append_tokens = chunk_tokens(token);
+    if (const std::int64_t residual = packing_of(e.key_format).residual; residual > 0)
+        io.append_tokens = (io.append_tokens + residual - 1) / residual * residual;
     io.append = io.append_tokens * token;
     io.query = checked_multiply(n, d.heads * d.key_width * element_bytes(e.key));
     io.out = checked_multiply(n, d.heads * d.value_width * 4);
@@ -180,6 +191,11 @@ template <typename Dims> IoPlan io_of(const Dims&, const PlaneElements&, std::in
 
 } // namespace
 
+std::int64_t first_step(const VerifyRequest& request, std::int64_t context) {
+    const Format key = plane_elements(request).key_format;
+    return std::max(context - request.steps, packed_keys(key, context) - 1);
+}
+
 PlaneElements plane_elements(const VerifyRequest& request) {
     const CacheFormats& formats = request.formats;
     const Format key = format_of(*formats.k), value = format_of(*formats.v);
@@ -203,10 +219,7 @@ std::vector<BufferPlan> buffer_plans(const VerifyRequest& request, std::int64_t 
     for (BufferPlan& buffer : buffers)
         if (buffer.plane) {
             buffer.extent = extent_bytes(*buffer.plane, request.sequences);
-            const Format format = buffer.plane->format;
-            buffer.element_size = scales_behind(format)
-                                      ? stored_row_bytes(format, buffer.plane->width)
-                                      : block_of(format).bytes;
+            buffer.element_size = element_size(*buffer.plane);
             if (request.page > 0 && buffer.plane->slots > tokens)
                 buffer.slack = buffer.extent / buffer.plane->slots * (buffer.plane->slots - tokens);
         }
@@ -279,7 +292,8 @@ std::vector<StepCost> step_costs(const LayerPart& layer, std::int64_t tokens,
         costs[2].flops = 2 * sequences * shape->heads * seen * (shape->width + 1);
     if (const auto* d = std::get_if<AttentionDims>(&layer.dims)) {
         for (std::size_t i = 0; i < 2; ++i) // of a chunk, only what has been filled
-            costs[i].bytes_read = costs[i].bytes_read / planes[i].slots * slots;
+            if (!keeps_residual(planes[i].format))
+                costs[i].bytes_read = costs[i].bytes_read / planes[i].slots * slots;
         costs[0].flops = 2 * sequences * d->heads * slots * d->key_width;
         costs[1].flops = 2 * sequences * d->heads * slots * d->value_width;
     } else if (const auto* latent = std::get_if<LatentDims>(&layer.dims)) {

@@ -49,6 +49,11 @@ struct LayerGroup {
 /// Every part of every layer; behind them the layers that read another's first part.
 std::vector<LayerGroup> layer_groups(const ModelPlan& plan);
 
+/// The position of the first decode step of a context: as many before its end as are asked for, but
+/// none before the one after which keys are packed for the last time. Until then they would take
+/// more f16 rows than the context keeps.
+std::int64_t first_step(const VerifyRequest& request, std::int64_t context);
+
 /// What one decode step of one layer reads and computes, all sequences.
 struct StepCost {
     std::int64_t bytes_read = 0;

@@ -208,8 +208,8 @@ const std::int32_t* TokenDriver::table_for(std::int64_t slots) {
     return table_memory_.as<std::int32_t>();
 }
 
-void TokenDriver::append_plane(const LayerMemory& memory, std::size_t plane, std::int64_t first,
-                               std::int64_t count) {
+void TokenDriver::make_source(const LayerMemory& memory, std::size_t plane, std::int64_t first,
+                              std::int64_t count) {
     const Plane& shape = memory.shapes[plane];
     const std::int64_t row = shape.rows * shape.width;
     const auto generate = [&](std::int64_t i) {
@@ -223,6 +223,12 @@ void TokenDriver::append_plane(const LayerMemory& memory, std::size_t plane, std
     else
         parallel_for(sequences() * count, generate);
     send(source_, host_.data(), sequences() * count * row * 2);
+}
+
+void TokenDriver::append_plane(const LayerMemory& memory, std::size_t plane, std::int64_t first,
+                               std::int64_t count) {
+    const Plane& shape = memory.shapes[plane];
+    make_source(memory, plane, first, count);
     if (paged())
         append_pages(memory, plane, first, count);
     else

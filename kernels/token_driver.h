@@ -94,6 +94,10 @@ class TokenDriver : public LayerDriver {
     void fill_plane(const LayerMemory& memory, std::size_t plane, std::int64_t tokens);
     void append_plane(const LayerMemory& memory, std::size_t plane, std::int64_t first,
                       std::int64_t count);
+    /// Makes the rows of `count` tokens of one plane, [sequences][count][rows][width], into the
+    /// source.
+    void make_source(const LayerMemory& memory, std::size_t plane, std::int64_t first,
+                     std::int64_t count);
 
   private:
     void append_pages(const LayerMemory& memory, std::size_t plane, std::int64_t first,

@@ -225,6 +225,31 @@ void refuse_compressed(std::set<std::string>& reasons, const LayerPart& part,
         reasons.insert("no kernel for compressed entries without a window yet");
 }
 
+/// Only a cache that grows by every token packs its older ones.
+void refuse_residual(std::set<std::string>& reasons, const LayerPart& part,
+                     const VerifyRequest& request) {
+    for (const NumericFormat* format : {request.formats.k, request.formats.v}) {
+        const std::optional<Format> known = cache_format(format->name);
+        if (!known || !keeps_residual(*known))
+            continue;
+        const std::string name(format->name);
+        const bool attends = std::holds_alternative<AttentionDims>(part.dims) ||
+                             std::holds_alternative<LatentDims>(part.dims) ||
+                             std::holds_alternative<CompressedDims>(part.dims);
+        if (attends && part.kind != LayerKind::full_attention)
+            reasons.insert("no kernel for " + name + " in " + std::string(to_string(part.kind)) +
+                           " layers");
+        else if (attends && index_shape(part))
+            reasons.insert("no kernel for " + name + " in layers with index keys yet");
+        if (attends && request.page > 0)
+            reasons.insert("no kernel for pages of " + name + " yet");
+        if (attends && request.cartridge > 0)
+            reasons.insert("no cartridge in " + name + ": its tokens are packed as they grow old");
+        if (attends && request.baseline > 0)
+            reasons.insert("no baseline in " + name + " yet");
+    }
+}
+
 /// Why one part of a layer can not be run, added to `reasons`.
 void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
                  const CacheFormats& formats) {
@@ -236,7 +261,8 @@ void refuse_part(std::set<std::string>& reasons, const LayerPart& part,
         const auto& dims = std::get<AttentionDims>(part.dims);
         if (part.kind == LayerKind::cross_attention && dims.encoder_tokens == 0)
             reasons.insert("cross-attention needs a number of encoder tokens (--encoder-tokens)");
-        refuse_rows(reasons, *formats.k, dims.key_width, "keys");
+        if (const auto known = cache_format(formats.k->name); !known || !keeps_residual(*known))
+            refuse_rows(reasons, *formats.k, dims.key_width, "keys"); // else packed per channel
         refuse_rows(reasons, *formats.v, dims.value_width, "values");
         refuse_index(reasons, part, formats);
         return;
@@ -293,6 +319,7 @@ std::vector<std::string> unsupported(const VerifyRequest& request) {
     for (const LayerPlan& layer : request.plan.layers) {
         for (const LayerPart& part : layer.parts) {
             refuse_part(reasons, part, request.formats);
+            refuse_residual(reasons, part, request);
             if (request.cartridge > 0 && !holds_cartridge(part.kind))
                 reasons.insert("no cartridge in " + std::string(to_string(part.kind)) +
                                " layers: they do not keep their first tokens");
