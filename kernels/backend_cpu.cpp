@@ -53,6 +53,9 @@ struct Step {
 };
 
 void require_stored(Format format, std::int64_t width) {
+    if (keeps_residual(format))
+        throw Error("cpu backend: one plane has no place for the recent rows of " +
+                    std::string(name_of(format)));
     if (!divides(format, width))
         throw Error("cpu backend: " + std::string(name_of(format)) + " can not store rows of " +
                     std::to_string(width));
@@ -110,10 +113,14 @@ void require_side(Format format, bool per_channel, std::int64_t packed, std::int
 
 Step step_of(const ResidualAttentionView& v) {
     AttentionView plain = v.step;
-    if (keeps_residual(plain.key_format)) // no matter of its rows
-        plain.key_format = Format::f16;
+    for (Format* format : {&plain.key_format, &plain.value_format})
+        if (keeps_residual(*format))
+            *format = Format::f16;
     Step step = step_of(plain);
     step.key_format = v.step.key_format;
+    step.value_format = v.step.value_format;
+    require(divides(step.value_format, step.value_width),
+            "values are packed in whole groups of a row");
     const std::int64_t keys = packed_keys(step.key_format, step.valid);
     const std::int64_t values = packed_values(step.value_format, step.valid);
     require_side(step.key_format, true, keys, v.key_slots, step.valid - keys, v.recent_key_slots);

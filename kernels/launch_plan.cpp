@@ -321,7 +321,7 @@ LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts, std:
         return plan;
     }
     for (const std::string& reason :
-         {row_refusal(view.format, view.rank, "rank"),
+         {residual_refusal(view.format), row_refusal(view.format, view.rank, "rank"),
           row_refusal(rope_format(view.format), view.rope_width, "rope_width")}) {
         if (!reason.empty()) {
             return refused(reason);
