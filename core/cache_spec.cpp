@@ -2,6 +2,7 @@
 #include "core/cache_spec.h"
 
 #include "core/error.h"
+#include "core/stored_components.h"
 
 #include <algorithm>
 #include <set>
@@ -19,12 +20,19 @@ std::int64_t Units::at(Tokens tokens) const {
         return tokens.count() / n;
     case Kind::constant:
         return n;
+    case Kind::remainder:
+        return tokens.count() % n;
+    case Kind::past:
+        return std::max<std::int64_t>(tokens.count() - n, 0);
     }
     throw Error("no such kind of units");
 }
 
 Ratio Units::slope_at(Tokens tokens) const {
-    return kind == Kind::groups ? Ratio(1, n) : Ratio(at(tokens + Tokens(1)) - at(tokens));
+    if (kind == Kind::groups) {
+        return Ratio(1, n);
+    }
+    return kind == Kind::remainder ? Ratio(0) : Ratio(at(tokens + Tokens(1)) - at(tokens));
 }
 
 std::string Units::to_string() const {
@@ -38,6 +46,10 @@ std::string Units::to_string() const {
         return "floor(T/" + std::to_string(n) + ")";
     case Kind::constant:
         return std::to_string(n);
+    case Kind::remainder:
+        return "T mod " + std::to_string(n);
+    case Kind::past:
+        return "max(T-" + std::to_string(n) + ",0)";
     }
     throw Error("no such kind of units");
 }
@@ -83,12 +95,12 @@ std::vector<ComponentGroup> group_components(const CacheSpec& spec) {
 namespace {
 
 /// Where the slope of long sequences is read: the model's limit, or beyond every window.
-Tokens slope_context(const CacheSpec& spec) {
+Tokens slope_context(const CacheSpec& spec, const CacheFormats& formats) {
     if (spec.max_context) {
         return *spec.max_context;
     }
     std::int64_t beyond = 1;
-    for (const ComponentGroup& group : group_components(spec)) {
+    for (const ComponentGroup& group : group_components(spec, formats)) {
         beyond = std::max(beyond, group.component.units.n);
     }
     return Tokens(beyond);
@@ -134,44 +146,74 @@ Term make_term(const ComponentGroup& group, const CacheFormats& formats, const R
     return term;
 }
 
-std::string units_name(const Units& units) {
+/// What groups are called: packed tokens of K, or entries that stand for several tokens.
+std::string groups_word(const Component& component) {
+    return component.role == Role::key ? "groups" : "entries";
+}
+
+std::string units_name(const Component& component) {
+    const Units& units = component.units;
     switch (units.kind) {
     case Units::Kind::tokens:
         return "tokens";
     case Units::Kind::window:
     case Units::Kind::chunk:
+    case Units::Kind::remainder:
+    case Units::Kind::past:
         return "tokens = " + units.to_string();
     case Units::Kind::groups:
-        return "entries = " + units.to_string();
+        return groups_word(component) + " = " + units.to_string();
     case Units::Kind::constant:
         return units.n == 1 ? "" : "units";
     }
     throw Error("no such kind of units");
 }
 
-/// Units added per token as long as no window is full; 0 for what is constant.
-Ratio uncapped_slope(const Units& units) {
-    switch (units.kind) {
-    case Units::Kind::tokens:
+/// Units added per token as long as no window is full and no token too recent to be packed; 0 for
+/// what is constant.
+Ratio uncapped_slope(const Component& component) {
+    switch (component.units.kind) {
     case Units::Kind::window:
     case Units::Kind::chunk:
+        return is_residual(component.role) ? Ratio(0) : Ratio(1);
+    case Units::Kind::tokens:
+    case Units::Kind::past:
         return Ratio(1);
     case Units::Kind::groups:
-        return Ratio(1, units.n);
+        return Ratio(1, component.units.n);
     case Units::Kind::constant:
+    case Units::Kind::remainder:
         return Ratio(0);
     }
     throw Error("no such kind of units");
 }
 
+/// Units at `limit` that the slope there does not account for; negative where it counts tokens
+/// that are not packed yet.
+Ratio constant_units(const Units& units, Tokens limit) {
+    if (units.kind == Units::Kind::groups || units.kind == Units::Kind::remainder) {
+        return Ratio(0);
+    }
+    return Ratio(units.at(limit)) - units.slope_at(limit) * Ratio(limit.count());
+}
+
+std::string constant_name(const Component& component) {
+    return component.units.kind == Units::Kind::past ? "tokens of the growth that are not packed"
+                                                     : units_name(component);
+}
+
 /// A slope of 1 goes without saying; others are units per token.
-std::string slope_name(const Ratio& slope) {
-    return slope == Ratio(1) ? "" : "entries per token";
+std::string slope_name(const Component& component, const Ratio& slope) {
+    return slope == Ratio(1) ? "" : groups_word(component) + " per token";
 }
 
 } // namespace
 
 Bytes component_bytes(const Component& component, const CacheFormats& formats, Tokens tokens) {
+    if (const auto parts = split_component(component, formats)) {
+        return component_bytes((*parts)[0], formats, tokens) +
+               component_bytes((*parts)[1], formats, tokens);
+    }
     const ComponentGroup one{component, 1};
     const std::int64_t units = component.units.at(tokens);
     return Bytes(make_term(one, formats, units, "units").value().to_integer());
@@ -179,19 +221,22 @@ Bytes component_bytes(const Component& component, const CacheFormats& formats, T
 
 const NumericFormat& format_of(const Component& component, const CacheFormats& formats) {
     const NumericFormat& format = formats.of(component.format_class);
-    const bool apart = component.role == Role::rope_key && !format.rope_format.empty();
-    return apart ? numeric_format(format.rope_format) : format;
+    if (component.role == Role::rope_key && !format.rope_format.empty()) {
+        return numeric_format(format.rope_format);
+    }
+    if (is_residual(component.role) && !format.residual_format.empty()) {
+        return numeric_format(format.residual_format);
+    }
+    return format;
 }
 
 std::optional<std::string> storage_problem(const CacheSpec& spec, const CacheFormats& formats) {
     for (const ComponentGroup& group : group_components(spec)) {
         const Component& component = group.component;
-        const NumericFormat& format = format_of(component, formats);
-        if (!storable(format, component.width)) {
+        if (const auto reason = storage_problem(component, formats)) {
             return std::string(to_string(component.role)) + " of " +
-                   std::string(to_string(group.component.kind)) + " layers (" +
-                   component.width_name + " " + std::to_string(component.width) +
-                   "): " + not_storable_reason(format, component.width);
+                   std::string(to_string(component.kind)) + " layers (" + component.width_name +
+                   " " + std::to_string(component.width) + "): " + *reason;
         }
     }
     return std::nullopt;
@@ -205,18 +250,19 @@ void check_storable(const CacheSpec& spec, const CacheFormats& formats) {
 
 Figure cache_bytes(const CacheSpec& spec, const CacheFormats& formats, Tokens tokens) {
     Figure figure{"bytes at " + format_integer(tokens.count()) + " tokens", {}};
-    for (const ComponentGroup& group : group_components(spec)) {
-        const Units& units = group.component.units;
-        figure.terms.push_back(make_term(group, formats, units.at(tokens), units_name(units)));
+    for (const ComponentGroup& group : group_components(spec, formats)) {
+        const std::int64_t units = group.component.units.at(tokens);
+        figure.terms.push_back(make_term(group, formats, units, units_name(group.component)));
     }
     return figure;
 }
 
 Figure uncapped_bytes_per_token(const CacheSpec& spec, const CacheFormats& formats) {
     Figure figure{"uncapped bytes per token", {}};
-    for (const ComponentGroup& group : group_components(spec)) {
-        if (const Ratio slope = uncapped_slope(group.component.units); slope != Ratio(0)) {
-            figure.terms.push_back(make_term(group, formats, slope, slope_name(slope)));
+    for (const ComponentGroup& group : group_components(spec, formats)) {
+        if (const Ratio slope = uncapped_slope(group.component); slope != Ratio(0)) {
+            figure.terms.push_back(
+                make_term(group, formats, slope, slope_name(group.component, slope)));
         }
     }
     return figure;
@@ -224,10 +270,11 @@ Figure uncapped_bytes_per_token(const CacheSpec& spec, const CacheFormats& forma
 
 Figure growth_bytes_per_token(const CacheSpec& spec, const CacheFormats& formats) {
     Figure figure{"growth in bytes per token", {}};
-    const Tokens limit = slope_context(spec);
-    for (const ComponentGroup& group : group_components(spec)) {
+    const Tokens limit = slope_context(spec, formats);
+    for (const ComponentGroup& group : group_components(spec, formats)) {
         if (const Ratio slope = group.component.units.slope_at(limit); slope != Ratio(0)) {
-            figure.terms.push_back(make_term(group, formats, slope, slope_name(slope)));
+            figure.terms.push_back(
+                make_term(group, formats, slope, slope_name(group.component, slope)));
         }
     }
     return figure;
@@ -235,11 +282,12 @@ Figure growth_bytes_per_token(const CacheSpec& spec, const CacheFormats& formats
 
 Figure constant_bytes(const CacheSpec& spec, const CacheFormats& formats) {
     Figure figure{"constant bytes per sequence", {}};
-    const Tokens limit = slope_context(spec);
-    for (const ComponentGroup& group : group_components(spec)) {
-        const Units& units = group.component.units;
-        if (units.slope_at(limit) == Ratio(0)) {
-            figure.terms.push_back(make_term(group, formats, units.at(limit), units_name(units)));
+    const Tokens limit = slope_context(spec, formats);
+    for (const ComponentGroup& group : group_components(spec, formats)) {
+        const Ratio units = constant_units(group.component.units, limit);
+        if (units != Ratio(0)) {
+            figure.terms.push_back(
+                make_term(group, formats, units, constant_name(group.component)));
         }
     }
     return figure;
@@ -249,7 +297,7 @@ namespace {
 
 Ratio slope_at(const CacheSpec& spec, const CacheFormats& formats, Tokens tokens) {
     Ratio slope;
-    for (const ComponentGroup& group : group_components(spec)) {
+    for (const ComponentGroup& group : group_components(spec, formats)) {
         slope = slope +
                 make_term(group, formats, group.component.units.slope_at(tokens), "units").value();
     }
@@ -260,8 +308,8 @@ Ratio slope_at(const CacheSpec& spec, const CacheFormats& formats, Tokens tokens
 
 std::vector<Knee> knees(const CacheSpec& spec, const CacheFormats& formats) {
     std::set<std::int64_t> windows;
-    const Tokens limit = slope_context(spec);
-    for (const ComponentGroup& group : group_components(spec)) {
+    const Tokens limit = slope_context(spec, formats);
+    for (const ComponentGroup& group : group_components(spec, formats)) {
         const Units& units = group.component.units;
         const bool fills = units.kind == Units::Kind::window || units.kind == Units::Kind::chunk;
         if (fills && units.n <= limit.count()) {

@@ -27,9 +27,11 @@ enum class Role {
     compressed,
     conv_state,
     recurrent_state,
-    shift,      ///< the last token's input, for token shift (RWKV)
-    tail,       ///< values and gates of the tokens that the next compressed entry is pooled of
-    index_tail, ///< the same for its index key
+    shift,          ///< the last token's input, for token shift (RWKV)
+    tail,           ///< values and gates of the tokens that the next compressed entry is pooled of
+    index_tail,     ///< the same for its index key
+    key_residual,   ///< recent tokens of K that are not packed yet (core/stored_components.h)
+    value_residual, ///< the same of V
 };
 std::string_view to_string(Role role);
 std::optional<Role> role_from(std::string_view name);
@@ -42,19 +44,22 @@ std::optional<FormatClass> format_class_from(std::string_view name);
 /// How many units a component stores at T tokens.
 struct Units {
     enum class Kind {
-        tokens,   ///< T
-        window,   ///< min(T, n)
-        chunk,    ///< min(T, n): the bound; exactly ((T - 1) mod n) + 1 are needed
-        groups,   ///< floor(T / n)
-        constant, ///< n
+        tokens,    ///< T
+        window,    ///< min(T, n)
+        chunk,     ///< min(T, n): the bound; exactly ((T - 1) mod n) + 1 are needed
+        groups,    ///< floor(T / n)
+        constant,  ///< n
+        remainder, ///< T mod n
+        past,      ///< max(T - n, 0): all but the last n
     };
     Kind kind = Kind::tokens;
     std::int64_t n = 0;
 
     std::int64_t at(Tokens tokens) const;
-    /// Units added per token at T tokens: units(T + 1) - units(T), the steps of groups averaged.
+    /// Units added per token at T tokens: units(T + 1) - units(T), the steps of groups averaged;
+    /// a remainder comes and goes, on average 0.
     Ratio slope_at(Tokens tokens) const;
-    std::string to_string() const; ///< "T", "min(T,1024)", "floor(T/4)", "1"
+    std::string to_string() const; ///< "T", "min(T,1024)", "floor(T/4)", "T mod 4", "1"
 
     friend bool operator==(const Units&, const Units&) = default;
 };
@@ -117,10 +122,10 @@ struct ComponentGroup {
 std::vector<ComponentGroup> group_components(const CacheSpec& spec);
 
 /// The format a component is stored in: that of its class, but for a rotary key whose latent's
-/// format leaves it in another.
+/// format leaves it in another, and for what a format keeps beside its packed tokens.
 const NumericFormat& format_of(const Component& component, const CacheFormats& formats);
 
-/// Bytes of one component of one layer, one sequence, at T tokens.
+/// Bytes of one component of one layer, one sequence, at T tokens, in all it is stored as.
 Bytes component_bytes(const Component& component, const CacheFormats& formats, Tokens tokens);
 
 /// Why a format does not fit a component ("key of full_attention layers (head_dim 80): q8_0 can not
@@ -135,10 +140,13 @@ Figure cache_bytes(const CacheSpec& spec, const CacheFormats& formats, Tokens to
 Figure uncapped_bytes_per_token(const CacheSpec& spec, const CacheFormats& formats);
 /// bytes(Tmax + 1) - bytes(Tmax) at the model's maximum context, at infinity where none is known.
 Figure growth_bytes_per_token(const CacheSpec& spec, const CacheFormats& formats);
-/// What is not in that slope: full windows and states. A window that never fills adds nothing.
+/// What is not in that slope: full windows and states. A window that never fills adds nothing; of
+/// tokens packed late (`past`) those that the slope counts too early are taken off. With packed
+/// groups and `past`, bytes(T) = growth × T + constant where whole groups are full.
 Figure constant_bytes(const CacheSpec& spec, const CacheFormats& formats);
 
-/// A token count where the slope changes because a window is full.
+/// A token count where the slope changes because a window is full, or because what leaves it is
+/// packed.
 struct Knee {
     Tokens tokens;
     Ratio bytes_per_token_before;

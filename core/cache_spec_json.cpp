@@ -13,7 +13,7 @@ namespace {
 template <typename Value, std::size_t n>
 using Names = std::array<std::pair<Value, std::string_view>, n>;
 
-constexpr Names<Role, 14> role_names = {{{Role::key, "key"},
+constexpr Names<Role, 16> role_names = {{{Role::key, "key"},
                                          {Role::value, "value"},
                                          {Role::key_value, "key_value"},
                                          {Role::latent, "latent"},
@@ -26,17 +26,21 @@ constexpr Names<Role, 14> role_names = {{{Role::key, "key"},
                                          {Role::recurrent_state, "recurrent_state"},
                                          {Role::shift, "shift"},
                                          {Role::tail, "tail"},
-                                         {Role::index_tail, "index_tail"}}};
+                                         {Role::index_tail, "index_tail"},
+                                         {Role::key_residual, "key_residual"},
+                                         {Role::value_residual, "value_residual"}}};
 constexpr Names<FormatClass, 5> class_names = {{{FormatClass::k, "k"},
                                                 {FormatClass::v, "v"},
                                                 {FormatClass::index, "index"},
                                                 {FormatClass::conv, "conv"},
                                                 {FormatClass::state, "state"}}};
-constexpr Names<Units::Kind, 5> unit_names = {{{Units::Kind::tokens, "tokens"},
+constexpr Names<Units::Kind, 7> unit_names = {{{Units::Kind::tokens, "tokens"},
                                                {Units::Kind::window, "window"},
                                                {Units::Kind::chunk, "chunk"},
                                                {Units::Kind::groups, "groups"},
-                                               {Units::Kind::constant, "constant"}}};
+                                               {Units::Kind::constant, "constant"},
+                                               {Units::Kind::remainder, "remainder"},
+                                               {Units::Kind::past, "past"}}};
 
 template <typename Value, std::size_t n>
 std::string_view name_of(const Names<Value, n>& names, Value value) {

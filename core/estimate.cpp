@@ -4,6 +4,7 @@
 #include "core/engines/engine.h"
 #include "core/error.h"
 #include "core/rank_estimate.h"
+#include "core/stored_components.h"
 #include "core/token_curve.h"
 
 #include <algorithm>
@@ -35,8 +36,30 @@ std::optional<std::int64_t> chunk_of(const CacheSpec& spec) {
     return std::nullopt;
 }
 
+/// Says where a cache was larger on the way to its context than it is there, or "".
+std::string larger_before(const Estimate& estimate) {
+    const Settings& settings = estimate.settings;
+    const Tokens fullest = fullest_context(estimate.formats, settings.context);
+    if (fullest == settings.context) {
+        return "";
+    }
+    const Bytes most =
+        cache_bytes(estimate.model->spec, estimate.formats, fullest).bytes() * settings.sequences;
+    if (most <= estimate.required.bytes()) {
+        return "";
+    }
+    const NumericFormat& format = *estimate.formats.k;
+    return "K keeps up to " + format_integer(format.residual_length - 1) + " recent tokens in " +
+           std::string(format.residual_format) + ": the most on the way to " +
+           format_integer(settings.context.count()) + " tokens is " + format_bytes_exact(most) +
+           " at " + format_integer(fullest.count());
+}
+
 std::vector<std::string> setting_notes(const Estimate& estimate) {
     std::vector<std::string> notes;
+    if (std::string note = larger_before(estimate); !note.empty()) {
+        notes.push_back(std::move(note));
+    }
     const auto& limit = estimate.model->plan.max_context;
     if (limit && estimate.settings.context > *limit) {
         notes.push_back("context " + format_integer(estimate.settings.context.count()) +

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/prefix.h"
+#include "core/stored_components.h"
 
 #include <algorithm>
 #include <array>
@@ -194,6 +195,40 @@ Figure cache_figure(const Deployment& deployment, const Estimate& estimate) {
     return estimate.reserved ? *estimate.reserved : estimate.required;
 }
 
+/// The deployment where its cache may be larger than at its context, on the way there; none for
+/// most formats. An engine's rules know no such cache.
+std::optional<Deployment> fullest_before(const Deployment& deployment, const Estimate& estimate) {
+    const Tokens context = deployment.settings.context;
+    const Tokens fullest = fullest_context(estimate.formats, context);
+    if (fullest == context || estimate.reserved) {
+        return std::nullopt;
+    }
+    Deployment before = deployment;
+    before.settings.context = fullest;
+    before.shared_prefix = std::min(before.shared_prefix, fullest);
+    return before;
+}
+
+/// The most on the way to the context: headroom never rises with it, and no plan runs out midway.
+Figure most_of_cache(const Deployment& deployment, const Estimate& estimate) {
+    Figure cache = cache_figure(deployment, estimate);
+    if (const auto before = fullest_before(deployment, estimate)) {
+        Figure fullest = cache_figure(*before, estimate_held(before->model, before->settings));
+        return fullest.value() > cache.value() ? fullest : cache;
+    }
+    return cache;
+}
+
+void add_cache_note(const Deployment& deployment, Budget& budget) {
+    const auto before = fullest_before(deployment, budget.estimate);
+    if (before && budget.cache.value() > cache_figure(deployment, budget.estimate).value()) {
+        budget.notes.push_back(
+            "the cache is counted at " + format_integer(before->settings.context.count()) +
+            " tokens, where " + std::string(budget.estimate.formats.k->name) +
+            " takes the most on the way to " + format_integer(deployment.settings.context.count()));
+    }
+}
+
 void add_device_notes(const Deployment& deployment, Budget& budget) {
     const Device& device = deployment.device;
     if (device.nominal) {
@@ -234,13 +269,14 @@ std::int64_t left_for_cache(const Deployment& deployment) {
 }
 
 Figure cache_on_device(const Deployment& deployment) {
-    return cache_figure(deployment, estimate_held(deployment.model, deployment.settings));
+    return most_of_cache(deployment, estimate_held(deployment.model, deployment.settings));
 }
 
 Budget make_budget(const Deployment& deployment) {
     Budget budget = without_cache(deployment);
     budget.estimate = estimate(deployment.model, deployment.settings);
-    budget.cache = cache_figure(deployment, budget.estimate);
+    budget.cache = most_of_cache(deployment, budget.estimate);
+    add_cache_note(deployment, budget);
     add_device_notes(deployment, budget);
     return budget;
 }

@@ -29,7 +29,8 @@ struct Budget {
     Figure usable; ///< what the engine may take
     Figure weights;
     Figure workspace; ///< activations, graphs and the context of the device: assumed unless given
-    Figure cache;     ///< reserved, or required where no engine is named
+    Figure cache;     ///< reserved, or required where no engine is named: the most on the way to
+                      ///< the context, where a cache shrinks as it packs tokens
     Ratio cache_share{1}; ///< of what weights and workspace leave, how much the cache may take
     std::vector<std::string> notes; ///< what was assumed; the estimate has notes of its own
 

@@ -12,7 +12,8 @@ namespace {
 
 // name, elements per block, bytes per block, bytes per row, engines, note.
 // ggml: block structs of ggml-common.h. vLLM, SGLang: cache layouts. MLX: 16-bit scale and bias per
-// group of 64 (bits + 32/64). Quanto, HQQ: 16-bit scale and zero per group of 64.
+// group of 64 (bits + 32/64). Quanto, HQQ: 16-bit scale and zero per group of 64. KIVI
+// (quant/new_pack.py): 16-bit scale and least value per group; models/llama_kivi.py for the rest.
 constexpr NumericFormat formats[] = {
     {"f32", 1, 4, 0, "all", ""},
     {"f16", 1, 2, 0, "all", ""},
@@ -51,6 +52,15 @@ constexpr NumericFormat formats[] = {
     {"hqq_3bit", 320, 148, 0, "transformers", "group 64, ten values in 32 bits"},
     {"hqq_2bit", 64, 20, 0, "transformers", "group 64"},
     {"hqq_1bit", 64, 12, 0, "transformers", "group 64"},
+    {"kivi_2bit", 32, 12, 0, "KIVI",
+     "group 32: K by channel, V by token; the last 128 tokens in f16", "", 128, "f16"},
+    {"kivi_4bit", 32, 20, 0, "KIVI", "group 32; the last 128 tokens in f16", "", 128, "f16"},
+    {"kivi_2bit_r32", 32, 12, 0, "KIVI", "group 32; the last 32 tokens in f16", "", 32, "f16"},
+    {"kivi_4bit_r32", 32, 20, 0, "KIVI", "group 32; the last 32 tokens in f16", "", 32, "f16"},
+    {"kivi_2bit_g64", 64, 20, 0, "KIVI", "group 64; the last 128 tokens in f16", "", 128, "f16"},
+    {"kivi_4bit_g64", 64, 36, 0, "KIVI", "group 64; the last 128 tokens in f16", "", 128, "f16"},
+    {"kivi_2bit_g128", 128, 36, 0, "KIVI", "group 128; the last 128 tokens in f16", "", 128, "f16"},
+    {"kivi_4bit_g128", 128, 68, 0, "KIVI", "group 128; the last 128 tokens in f16", "", 128, "f16"},
 };
 
 struct Spelling {

@@ -13,7 +13,9 @@ namespace kvcaliper {
 
 /// elements_per_block elements take bytes_per_block bytes; each row takes row_side_bytes more
 /// (a scale per row). Sources: ggml block structs, vLLM cache layouts, MLX and Quanto groups.
-/// An MLA's rotary key is stored in rope_format instead, where that is not empty.
+/// An MLA's rotary key is stored in rope_format instead, where that is not empty. With a
+/// residual_length of more than 0 the most recent tokens of K and V stay in residual_format
+/// (core/stored_components.h says which).
 struct NumericFormat {
     std::string_view name;
     std::int64_t elements_per_block;
@@ -22,6 +24,8 @@ struct NumericFormat {
     std::string_view used_by;
     std::string_view note;
     std::string_view rope_format = "";
+    std::int64_t residual_length = 0; ///< tokens
+    std::string_view residual_format = "";
 };
 
 /// Every known format, most common first.

@@ -2,6 +2,7 @@
 #include "core/prefix.h"
 
 #include "core/error.h"
+#include "core/stored_components.h"
 
 #include <algorithm>
 
@@ -9,23 +10,34 @@ namespace kvcaliper {
 
 namespace {
 
-/// Rows of the prefix that are stored once for all sequences.
-std::int64_t common_units(const Units& units, Tokens prefix) {
-    return units.kind == Units::Kind::constant ? 0 : units.at(prefix);
+/// Rows of the prefix that are stored once for all sequences. Of tokens that are packed late only
+/// those of the prefix that are packed at `context`.
+std::int64_t common_units(const Component& component, Tokens context, Tokens prefix) {
+    const Units& units = component.units;
+    if (units.kind == Units::Kind::constant || is_residual(component.role)) {
+        return 0;
+    }
+    return units.kind == Units::Kind::past ? std::min(prefix.count(), units.at(context))
+                                           : units.at(prefix);
 }
 
 /// Rows that each sequence stores beside them.
-std::int64_t own_units(const Units& units, Tokens context, Tokens prefix) {
-    const std::int64_t all = units.at(context);
-    switch (units.kind) {
+std::int64_t own_units(const Component& component, Tokens context, Tokens prefix) {
+    const std::int64_t all = component.units.at(context);
+    if (is_residual(component.role)) {
+        return all;
+    }
+    switch (component.units.kind) {
     case Units::Kind::tokens:
     case Units::Kind::groups:
-        return all - units.at(prefix);
+    case Units::Kind::past:
+        return all - common_units(component, context, prefix);
     case Units::Kind::window:
     case Units::Kind::chunk:
         // What of the window still lies in the prefix is read there.
         return all - std::max<std::int64_t>(0, prefix.count() - (context.count() - all));
     case Units::Kind::constant:
+    case Units::Kind::remainder:
         return all;
     }
     return all;
@@ -39,7 +51,7 @@ std::string label_of(const Component& component) {
 Term part(const ComponentGroup& group, const CacheFormats& formats, const std::string& what,
           std::int64_t units) {
     const Component& component = group.component;
-    const Bytes row = row_bytes(formats.of(component.format_class), component.width);
+    const Bytes row = row_bytes(format_of(component, formats), component.width);
     return {label_of(component) + ", " + what,
             {{"layers", group.layers},
              {"stored", units},
@@ -60,12 +72,12 @@ Figure shared_prefix_bytes(const CacheSpec& spec, const CacheFormats& formats, T
                       format_integer(context.count()) + " tokens, the first " +
                       format_integer(prefix.count()) + " of them shared",
                   {}};
-    for (const ComponentGroup& group : group_components(spec)) {
-        const Units& units = group.component.units;
-        if (const std::int64_t common = common_units(units, prefix); common > 0) {
+    for (const ComponentGroup& group : group_components(spec, formats)) {
+        const Component& component = group.component;
+        if (const std::int64_t common = common_units(component, context, prefix); common > 0) {
             figure.terms.push_back(part(group, formats, "once", common));
         }
-        if (const std::int64_t own = own_units(units, context, prefix); own > 0) {
+        if (const std::int64_t own = own_units(component, context, prefix); own > 0) {
             figure.terms.push_back(part(group, formats, "for each sequence", own));
             figure.terms.back().factors.push_back({"sequences", sequences});
         }
@@ -73,7 +85,10 @@ Figure shared_prefix_bytes(const CacheSpec& spec, const CacheFormats& formats, T
     return figure;
 }
 
-std::optional<std::int64_t> sequences_in(const CacheSpec& spec, const CacheFormats& formats,
+namespace {
+
+/// How many sequences so many bytes hold while they have `context` tokens.
+std::optional<std::int64_t> sequences_at(const CacheSpec& spec, const CacheFormats& formats,
                                          Tokens context, Tokens prefix, std::int64_t bytes) {
     const auto taken = [&](std::int64_t sequences) {
         return shared_prefix_bytes(spec, formats, context, prefix, sequences).bytes().count();
@@ -84,6 +99,19 @@ std::optional<std::int64_t> sequences_in(const CacheSpec& spec, const CacheForma
         return std::nullopt;
     }
     return bytes < once ? 0 : (bytes - once) / each;
+}
+
+} // namespace
+
+std::optional<std::int64_t> sequences_in(const CacheSpec& spec, const CacheFormats& formats,
+                                         Tokens context, Tokens prefix, std::int64_t bytes) {
+    const auto there = sequences_at(spec, formats, context, prefix, bytes);
+    const Tokens fullest = fullest_context(formats, context);
+    if (fullest == context) {
+        return there;
+    }
+    const auto before = sequences_at(spec, formats, fullest, std::min(prefix, fullest), bytes);
+    return there && before ? std::min(there, before) : there ? there : before;
 }
 
 CartridgeAnswer answer_cartridge(const CacheSpec& spec, const CacheFormats& formats,

@@ -10,12 +10,13 @@ namespace kvcaliper {
 
 /// Bytes of `sequences` sequences of `context` tokens whose first `prefix` tokens are the same and
 /// stored once; required view. A window's last rows of the prefix stay, for the next sequence to
-/// begin with. States are each sequence's own. Throws Error when the prefix is longer than the
-/// context.
+/// begin with. States are each sequence's own, and so are recent tokens that a format has not
+/// packed yet. Throws Error when the prefix is longer than the context.
 Figure shared_prefix_bytes(const CacheSpec& spec, const CacheFormats& formats, Tokens context,
                            Tokens prefix, std::int64_t sequences);
 
-/// How many such sequences so many bytes hold; nothing where a sequence needs none of its own.
+/// How many such sequences so many bytes hold, on the way to the context too; nothing where a
+/// sequence needs none of its own.
 std::optional<std::int64_t> sequences_in(const CacheSpec& spec, const CacheFormats& formats,
                                          Tokens context, Tokens prefix, std::int64_t bytes);
 

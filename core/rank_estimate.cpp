@@ -3,6 +3,7 @@
 
 #include "core/engines/engine.h"
 #include "core/error.h"
+#include "core/stored_components.h"
 
 #include <algorithm>
 #include <functional>
@@ -32,6 +33,17 @@ Spread spread_of(const Estimate& whole) {
     const ModelPlan& plan = whole.model->plan;
     return {whole, with_plan(divide_heads(plan, settings.parallel.tensor), settings),
             split_for_engine(plan, settings), context_ranks(settings)};
+}
+
+/// Groups of consecutive tokens do not lie on one rank where token i is on rank i mod ranks.
+void check_context_ranks(const Spread& spread) {
+    const CacheFormats& formats = spread.whole.formats;
+    if (spread.context_ranks > 1 && has_residual(formats)) {
+        const NumericFormat& format = formats.k->residual_length > 0 ? *formats.k : *formats.v;
+        throw Error("--cp: expected 1 with " + std::string(format.name) +
+                    " (no rule for how ranks divide its tokens), found " +
+                    std::to_string(spread.context_ranks));
+    }
 }
 
 // ---- required ----------------------------------------------------------------------------------
@@ -181,6 +193,7 @@ std::optional<RankEstimate> estimate_rank(const Estimate& estimate) {
         return std::nullopt;
     }
     const Spread spread = spread_of(estimate);
+    check_context_ranks(spread);
     const std::int64_t sequences = estimate.settings.sequences;
     const std::int64_t most = (sequences - 1) / parallel.data + 1;
     RankEstimate worst = on_stage(spread, 0, most);

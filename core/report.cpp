@@ -2,6 +2,7 @@
 #include "core/report.h"
 
 #include "core/engines/engine.h"
+#include "core/stored_components.h"
 
 #include <algorithm>
 
@@ -179,7 +180,7 @@ std::int64_t at_context(const Estimate& estimate, const Component& component) {
 
 JsonValue components_json(const Estimate& estimate) {
     JsonValue::Array array;
-    for (const ComponentGroup& group : group_components(estimate.model->spec)) {
+    for (const ComponentGroup& group : group_components(estimate.model->spec, estimate.formats)) {
         JsonValue json;
         json.set("role", to_string(group.component.role));
         json.set("kind", to_string(group.component.kind));
@@ -195,14 +196,14 @@ JsonValue components_json(const Estimate& estimate) {
 JsonValue layer_json(const Estimate& estimate, std::size_t index) {
     const LayerCache& layer = estimate.model->spec.layers[index];
     JsonValue::Array components;
-    for (const Component& component : layer.components) {
+    for_each_stored(layer.components, estimate.formats, [&](const Component& component) {
         JsonValue json;
         json.set("role", to_string(component.role));
         json.set("elements", component.elements());
         json.set("units", component.units.to_string());
         json.set("bytes_at_context", at_context(estimate, component));
         components.push_back(std::move(json));
-    }
+    });
     JsonValue json;
     json.set("index", static_cast<std::int64_t>(index));
     json.set("kind", layer.kind);

@@ -2,6 +2,7 @@
 #include "core/token_curve.h"
 
 #include "core/error.h"
+#include "core/stored_components.h"
 
 #include <algorithm>
 #include <numeric>
@@ -21,9 +22,10 @@ Bytes unit_bytes(Component component, const CacheFormats& formats) {
 
 } // namespace
 
-TokenCurve::TokenCurve(const CacheSpec& spec, const CacheFormats& formats, std::int64_t sequences) {
+TokenCurve::TokenCurve(const CacheSpec& spec, const CacheFormats& formats, std::int64_t sequences)
+    : formats_(formats) {
     check_storable(spec, formats);
-    for (const ComponentGroup& group : group_components(spec)) {
+    for (const ComponentGroup& group : group_components(spec, formats)) {
         const Units& units = group.component.units;
         const Bytes bytes = unit_bytes(group.component, formats) * group.layers * sequences;
         const auto same = std::find_if(parts_.begin(), parts_.end(),
@@ -44,10 +46,17 @@ Bytes TokenCurve::at(Tokens tokens) const {
     return sum;
 }
 
+Bytes TokenCurve::most_until(Tokens tokens) const {
+    const Tokens fullest = fullest_context(formats_, tokens);
+    return fullest == tokens ? at(tokens) : std::max(at(tokens), at(fullest));
+}
+
 std::vector<Tokens> TokenCurve::bends() const {
     std::set<Tokens> bends;
     for (const Part& part : parts_) {
-        if (part.units.kind == Units::Kind::window || part.units.kind == Units::Kind::chunk) {
+        const Units::Kind kind = part.units.kind;
+        if (kind == Units::Kind::window || kind == Units::Kind::chunk ||
+            kind == Units::Kind::past) {
             bends.insert(Tokens(part.units.n));
         }
     }
@@ -57,7 +66,7 @@ std::vector<Tokens> TokenCurve::bends() const {
 std::int64_t TokenCurve::period() const {
     std::int64_t period = 1;
     for (const Part& part : parts_) {
-        if (part.units.kind != Units::Kind::groups) {
+        if (part.units.kind != Units::Kind::groups && part.units.kind != Units::Kind::remainder) {
             continue;
         }
         if (part.units.n > longest_period || std::lcm(period, part.units.n) > longest_period) {
@@ -71,14 +80,14 @@ std::int64_t TokenCurve::period() const {
 }
 
 std::optional<Tokens> last_within(const TokenCurve& curve, Bytes capacity, Tokens from, Tokens to) {
-    if (curve.at(from) > capacity || curve.at(to) <= capacity) {
+    if (curve.most_until(from) > capacity || curve.most_until(to) <= capacity) {
         return std::nullopt;
     }
     std::int64_t within = from.count();
     std::int64_t over = to.count();
     while (over - within > 1) {
         const std::int64_t middle = within + (over - within) / 2;
-        (curve.at(Tokens(middle)) <= capacity ? within : over) = middle;
+        (curve.most_until(Tokens(middle)) <= capacity ? within : over) = middle;
     }
     return Tokens(within);
 }

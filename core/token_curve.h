@@ -20,9 +20,13 @@ class TokenCurve {
 
     /// Throws Error when the number does not fit 64 bits.
     Bytes at(Tokens tokens) const;
-    /// Where the slope changes: full windows and chunks, ascending.
+    /// The most on the way to that many tokens: a cache that packs tokens of K in groups shrinks at
+    /// each of them.
+    Bytes most_until(Tokens tokens) const;
+    /// Where the slope changes: full windows and chunks, the first token that is packed; ascending.
     std::vector<Tokens> bends() const;
-    /// The tokens after which the steps of compressed entries repeat; 1 where there are none.
+    /// The tokens after which the steps of compressed entries and of packed groups repeat; 1 where
+    /// there are none.
     /// Throws Error for steps too long to be looked through.
     std::int64_t period() const;
 
@@ -32,10 +36,11 @@ class TokenCurve {
         Bytes per_unit; ///< of all layers and sequences
     };
     std::vector<Part> parts_;
+    CacheFormats formats_;
 };
 
-/// The last count of `from` to `to` tokens whose bytes are at most `capacity`; none where not even
-/// the first is, or where all are: then nothing is met. A curve never falls.
+/// The last count of `from` to `to` tokens up to which the bytes never exceed `capacity`; none
+/// where not even the first is within, or where all are: then nothing is met.
 std::optional<Tokens> last_within(const TokenCurve& curve, Bytes capacity, Tokens from, Tokens to);
 
 /// Two curves change places.

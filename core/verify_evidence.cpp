@@ -97,10 +97,13 @@ std::string slope_measured(const VerifyRecord& record, const Ratio& slope) {
 }
 
 std::string constant_measured(const VerifyRecord& record, const Estimate& estimate) {
-    const std::vector<Segment> segments = segments_of(record);
-    const bool same = !segments.empty() && segments.back().slope == estimate.growth.value() &&
-                      segments.back().start == estimate.constant.value();
-    return same ? "as what is left of the line " + segments.back().words() : "";
+    std::string words;
+    for (const Segment& segment : segments_of(record)) {
+        const bool same =
+            segment.slope == estimate.growth.value() && segment.start == estimate.constant.value();
+        words = same ? "as what is left of the line " + segment.words() : words;
+    }
+    return words;
 }
 
 std::string total_measured(const VerifyRecord& record, const Estimate& estimate) {

@@ -32,9 +32,9 @@ using FigureEvidence = std::array<Evidence, std::size(all_figure_kinds)>;
 
 /// A record counts where it is about exactly the estimate's model, context, sequences and formats
 /// and its decode steps ran. The total was then measured at that context; the slopes count where
-/// two of its contexts differ by just that much per token, the constant where the line through its
-/// last two contexts starts there. Of every device the latest record speaks, and a refutation
-/// outweighs the others.
+/// two neighbouring contexts differ by just that much per token, the constant where the line with
+/// that slope through two of them starts there. Of every device the latest record speaks, and a
+/// refutation outweighs the others.
 FigureEvidence figure_evidence(const Estimate& estimate,
                                const std::vector<VerifyRecordPtr>& records);
 

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/kernel_proof.h"
 #include "core/report.h"
+#include "core/stored_components.h"
 
 #include <algorithm>
 #include <ctime>
@@ -160,7 +161,7 @@ std::map<Where, std::int64_t> predicted_then(const VerifyRecord& record) {
 std::map<Where, std::int64_t> predicted_now(const VerifyRecord& record, const CacheSpec& spec) {
     std::map<Where, std::int64_t> bytes;
     for (const std::int64_t context : record.contexts()) {
-        for (const ComponentGroup& group : group_components(spec)) {
+        for (const ComponentGroup& group : group_components(spec, record.formats)) {
             const Component& component = group.component;
             std::int64_t& sum = bytes[{context, std::string(to_string(component.kind)),
                                        std::string(to_string(component.role))}];
@@ -217,7 +218,7 @@ std::string stale_reason(const VerifyRecord& record, const Model& today) {
     if (std::string reason = plain ? bytes_differ(record, today.spec) : ""; !reason.empty()) {
         return reason;
     }
-    if (components_text(record.spec) != components_text(today.spec)) {
+    if (components_text(record.spec) != components_text(stored_spec(today.spec, record.formats))) {
         return "the layers keep other components today than when it was measured";
     }
     return layers_text(record.plan) == layers_text(today.plan)

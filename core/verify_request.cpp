@@ -2,12 +2,31 @@
 #include "core/verify_request.h"
 
 #include "core/error.h"
+#include "core/stored_components.h"
 
+#include <functional>
 #include <set>
 
 namespace kvcaliper {
 
-std::vector<std::int64_t> verify_contexts(const Model& model, Tokens context) {
+namespace {
+
+/// Counts around which a format with a residual packs tokens, early and right before the context.
+void add_residual_contexts(const NumericFormat& format, Tokens context,
+                           const std::function<void(std::int64_t)>& add) {
+    if (const std::int64_t n = format.residual_length; n > 0) {
+        add(n - 1);
+        add(n);
+        add(n + 2);
+        add(2 * n + n / 2);
+        add(context.count() / n * n - 1);
+    }
+}
+
+} // namespace
+
+std::vector<std::int64_t> verify_contexts(const Model& model, const CacheFormats& formats,
+                                          Tokens context) {
     const std::int64_t tokens = context.count();
     std::set<std::int64_t> contexts{tokens};
     const auto add = [&](std::int64_t count) {
@@ -17,6 +36,8 @@ std::vector<std::int64_t> verify_contexts(const Model& model, Tokens context) {
     };
     add(tokens / 4);
     add(tokens / 2);
+    add_residual_contexts(*formats.k, context, add);
+    add_residual_contexts(*formats.v, context, add);
     for (const LayerPlan& layer : model.plan.layers) {
         for (const LayerPart& part : layer.parts) {
             if (const auto* dims = std::get_if<AttentionDims>(&part.dims); dims && dims->window) {
@@ -51,7 +72,8 @@ JsonValue verify_request(const Model& model, const Settings& settings,
                     std::to_string(options.steps) + "), found " +
                     std::to_string(settings.context.count()));
     }
-    std::vector<std::int64_t> contexts = verify_contexts(model, settings.context);
+    std::vector<std::int64_t> contexts =
+        verify_contexts(model, resolve_formats(settings, model.plan), settings.context);
     std::erase_if(contexts, [&](std::int64_t context) { return context <= options.steps; });
     return verify_request(model, settings, options, contexts);
 }
@@ -69,7 +91,7 @@ JsonValue verify_request(const Model& model, const Settings& settings, const Ver
     json.set("config", to_json(model.plan));
     CacheSpec spec = model.spec;
     add_compressor_buffers(spec, model.plan);
-    json.set("spec", to_json(spec));
+    json.set("spec", to_json(stored_spec(spec, formats)));
     json.set("contexts", std::move(with_cartridge));
     json.set("sequences", settings.sequences);
     json.set("formats", to_json(formats));

@@ -22,11 +22,13 @@ struct VerifyOptions {
 };
 
 /// The contexts that are sampled for a wish of `context` tokens: a quarter, a half and all of it,
-/// and the two sides of every window that lies within; ascending.
-std::vector<std::int64_t> verify_contexts(const Model& model, Tokens context);
+/// and the two sides of every window that lies within; in formats that pack K in groups the two
+/// sides of a group as well, early and right before the wish. Ascending.
+std::vector<std::int64_t> verify_contexts(const Model& model, const CacheFormats& formats,
+                                          Tokens context);
 
-/// The request: resolved plan, predicted components, contexts, formats. Throws Error for settings
-/// that are none.
+/// The request: resolved plan, predicted components as they are stored, contexts, formats. Throws
+/// Error for settings that are none.
 JsonValue verify_request(const Model& model, const Settings& settings,
                          const VerifyOptions& options);
 /// The same at contexts of one's own, ascending; the cartridge is added to each.

@@ -75,10 +75,12 @@ TEST(Curve, RecomputationIsTheTriangle) {
 }
 
 TEST(VerifyRequest, SamplesBothSidesOfAWindow) {
-    EXPECT_THAT(verify_contexts(*load_model("gemma-3-27b"), Tokens(8192)),
+    EXPECT_THAT(verify_contexts(*load_model("gemma-3-27b"), ideal_formats(), Tokens(8192)),
                 ElementsAre(512, 1024, 2048, 4096, 8192));
-    EXPECT_THAT(verify_contexts(*load_model("gpt2-xl"), Tokens(1000)), ElementsAre(250, 500, 1000));
-    EXPECT_THAT(verify_contexts(*load_model("gpt2-xl"), Tokens(10)), ElementsAre(10));
+    EXPECT_THAT(verify_contexts(*load_model("gpt2-xl"), ideal_formats(), Tokens(1000)),
+                ElementsAre(250, 500, 1000));
+    EXPECT_THAT(verify_contexts(*load_model("gpt2-xl"), ideal_formats(), Tokens(10)),
+                ElementsAre(10));
 }
 
 TEST(VerifyRequest, RefusesWhatHasNoSteps) {
@@ -92,7 +94,7 @@ TEST(VerifyRequest, RefusesWhatHasNoSteps) {
 
 TEST(VerifyRequest, SamplesBehindTheBoundaryOfAChunk) {
     // Llama 4's chunk is 8,192: with 4 steps, those at 8,194 lie on both sides of it.
-    EXPECT_THAT(verify_contexts(*load_model("llama-4-scout"), Tokens(16384)),
+    EXPECT_THAT(verify_contexts(*load_model("llama-4-scout"), ideal_formats(), Tokens(16384)),
                 ElementsAre(4096, 8192, 8194, 16384));
 }
 

@@ -92,7 +92,7 @@ TEST(Indexers, TheVerifierIsSentTheRings) {
 }
 
 TEST(Indexers, ContextsOnBothSidesOfAnEntry) {
-    EXPECT_THAT(verify_contexts(*load_model("deepseek-v4-flash"), Tokens(8192)),
+    EXPECT_THAT(verify_contexts(*load_model("deepseek-v4-flash"), ideal_formats(), Tokens(8192)),
                 ElementsAre(128, 129, 2048, 4096, 8192));
 }
 

@@ -3,6 +3,7 @@
 // so. No figure in them is evidence of anything.
 #pragma once
 
+#include "core/stored_components.h"
 #include "core/verify_record.h"
 #include "core/verify_request.h"
 
@@ -43,7 +44,7 @@ inline void add_made_up_samples(JsonValue::Array& samples, const Model& model,
                                 const MadeUp& made_up) {
     const CacheFormats formats = resolve_formats(settings, model.plan);
     std::int64_t predicted = 0, used = 0;
-    for (const ComponentGroup& group : group_components(model.spec)) {
+    for (const ComponentGroup& group : group_components(model.spec, formats)) {
         const Component& component = group.component;
         const std::int64_t bytes = component_bytes(component, formats, Tokens(context)).count() *
                                    group.layers * settings.sequences;
@@ -84,7 +85,8 @@ inline JsonValue made_up_result(const Model& model, const Settings& settings,
     device.set("name", made_up.device);
     device.set("driver", "made-up driver");
     JsonValue::Array samples;
-    for (const std::int64_t context : verify_contexts(model, settings.context)) {
+    for (const std::int64_t context :
+         verify_contexts(model, resolve_formats(settings, model.plan), settings.context)) {
         add_made_up_samples(samples, model, settings, context, made_up);
     }
     JsonValue json;
