@@ -37,6 +37,7 @@ constexpr KernelProof proofs[] = {
     {attention_sinks, "split.cuh", here, ""},
     {"pages", "paged.cuh", here, ""},
     {"cartridge", "attention.cuh, latent.cuh, mma.cuh", here, ""},
+    {"residual", "pack.cuh, residual.cuh", here, ""}, // formats that pack older tokens: KIVI
 };
 // clang-format on
 

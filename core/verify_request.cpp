@@ -20,6 +20,8 @@ void add_residual_contexts(const NumericFormat& format, Tokens context,
         add(n + 2);
         add(2 * n + n / 2);
         add(context.count() / n * n - 1);
+        add(context.count() / n * n);
+        add(context.count() / 2 / n * n); // with the one before it the ends of a line
     }
 }
 

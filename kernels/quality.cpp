@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -85,7 +86,39 @@ std::vector<std::uint16_t> as_halves(const Rows& rows, Format format) {
     return halves;
 }
 
-Memory stored(Backend& backend, const Rows& rows, Format format) {
+/// Rows in a cache: in one plane, or packed in that one with recent ones apart.
+struct Stored {
+    Memory plane;
+    std::optional<Memory> recent{};
+    std::int64_t packed = 0;
+
+    const void* recent_rows() const { return recent ? recent->get() : nullptr; }
+};
+
+Stored stored_with_residual(Backend& backend, const Rows& rows, Format format, bool keys) {
+    const std::vector<std::uint16_t> halves = as_halves(rows, Format::f16);
+    const Memory source(backend, halves.data(), std::ssize(halves) * 2);
+    const Packing packing = packing_of(format);
+    const std::int64_t row = rows.heads * rows.width;
+    const std::int64_t packed =
+        keys ? packed_keys(format, rows.tokens) : packed_values(format, rows.tokens);
+    const std::int64_t left = rows.tokens - packed;
+    Stored out{Memory(backend, packed * row / packing.group * packing.group_bytes()),
+               Memory(backend, left * row * 2), packed};
+    if (packed > 0)
+        backend.pack({source.get(), out.plane.get(), 1, rows.heads, rows.width, packed, 0, packed,
+                      0, row, rows.width, format, keys});
+    if (left > 0) // of keys the first one lies in the first slot
+        backend.append({static_cast<const std::uint16_t*>(source.get()) + packed * row,
+                        out.recent->get(), 1, rows.heads, rows.width, left, keys ? 0 : packed, left,
+                        Element::f16});
+    backend.synchronize();
+    return out;
+}
+
+Stored stored(Backend& backend, const Rows& rows, Format format, bool keys) {
+    if (keeps_residual(format))
+        return stored_with_residual(backend, rows, format, keys);
     const auto count = static_cast<std::int64_t>(rows.numbers.size());
     const bool halves = format == Format::f16 || format == Format::bf16;
     const std::vector<std::uint16_t> narrow =
@@ -100,14 +133,14 @@ Memory stored(Backend& backend, const Rows& rows, Format format) {
     backend.append({source.get(), plane.get(), 1, rows.heads, rows.width, rows.tokens, 0,
                     rows.tokens, element, format});
     backend.synchronize();
-    return plane;
+    return {std::move(plane)};
 }
 
-std::vector<Memory> stored_in_all(Backend& backend, const Rows& rows,
-                                  const std::vector<Format>& formats) {
-    std::vector<Memory> planes;
+std::vector<Stored> stored_in_all(Backend& backend, const Rows& rows,
+                                  const std::vector<Format>& formats, bool keys) {
+    std::vector<Stored> planes;
     for (const Format format : formats)
-        planes.push_back(stored(backend, rows, format));
+        planes.push_back(stored(backend, rows, format, keys));
     return planes;
 }
 
@@ -195,14 +228,14 @@ double relative_error(const std::vector<float>& got, const std::vector<double>& 
 class Steps {
   public:
     Steps(const QualityRequest& request, Backend& backend, const void* q,
-          const std::vector<Memory>& keys, const std::vector<Memory>& values)
+          const std::vector<Stored>& keys, const std::vector<Stored>& values)
         : r_(request), backend_(backend), q_(q), keys_(keys), values_(values),
           out_(backend, request.heads * request.value_width * 4) {}
 
     double error(std::size_t k, std::size_t v, const Truth& truth) {
         AttentionView view{q_,
-                           keys_[k].get(),
-                           values_[v].get(),
+                           keys_[k].plane.get(),
+                           values_[v].plane.get(),
                            static_cast<float*>(out_.get()),
                            1,
                            r_.heads,
@@ -215,8 +248,12 @@ class Steps {
                            Element::f16,
                            r_.k_formats[k],
                            r_.v_formats[v]};
-        const Memory workspace(backend_, backend_.workspace_bytes(view));
-        backend_.attend(view, workspace.get());
+        if (keeps_residual(view.key_format) || keeps_residual(view.value_format))
+            attend(ResidualAttentionView{view, keys_[k].recent_rows(), values_[v].recent_rows(),
+                                         keys_[k].packed, r_.tokens - keys_[k].packed,
+                                         values_[v].packed, r_.tokens - values_[v].packed});
+        else
+            attend(view);
         std::vector<float> got(truth.out.size());
         backend_.synchronize();
         backend_.read(got.data(), out_.get(), std::ssize(got) * 4);
@@ -225,19 +262,29 @@ class Steps {
     }
 
   private:
+    template <class View> void attend(const View& view) {
+        const Memory workspace(backend_, backend_.workspace_bytes(view));
+        backend_.attend(view, workspace.get());
+        backend_.synchronize();
+    }
+
     const QualityRequest& r_;
     Backend& backend_;
     const void* q_;
-    const std::vector<Memory>&keys_, &values_;
+    const std::vector<Stored>&keys_, &values_;
     Memory out_;
 };
 
-std::vector<Format> or_all(const std::vector<Format>& asked, std::int64_t width) {
+/// Those asked for, or all whose blocks divide the width; of KIVI the two of its paper's setting.
+std::vector<Format> or_all(const std::vector<Format>& asked, std::int64_t width, bool keys) {
     std::vector<Format> formats = asked;
-    if (formats.empty())
-        std::copy_if(std::begin(cache_formats), std::end(cache_formats),
-                     std::back_inserter(formats),
-                     [width](Format format) { return divides(format, width); });
+    if (!formats.empty())
+        return formats;
+    std::copy_if(std::begin(cache_formats), std::end(cache_formats), std::back_inserter(formats),
+                 [width](Format format) { return divides(format, width); });
+    for (const Format format : {Format::kivi_4bit, Format::kivi_2bit})
+        if (keys || divides(format, width)) // keys are packed per channel
+            formats.push_back(format);
     return formats;
 }
 
@@ -251,13 +298,13 @@ class Measurement {
           cancel_(cancel), halves_(make_queries(r_)),
           q_(backend, halves_.data(), std::ssize(halves_) * 2),
           values_(make_rows(r_, Purpose::value, r_.value_width)),
-          value_planes_(stored_in_all(backend, values_, r_.v_formats)) {}
+          value_planes_(stored_in_all(backend, values_, r_.v_formats, false)) {}
 
     void run(bool outliers) {
         Rows keys = make_rows(r_, Purpose::key, r_.key_width);
         if (outliers)
             enlarge_channels(keys, r_.seed);
-        const std::vector<Memory> key_planes = stored_in_all(backend_, keys, r_.k_formats);
+        const std::vector<Stored> key_planes = stored_in_all(backend_, keys, r_.k_formats, true);
         std::vector<double> q(halves_.size());
         std::transform(halves_.begin(), halves_.end(), q.begin(), f16_to_float);
         Steps steps(r_, backend_, q_.get(), key_planes, value_planes_);
@@ -291,7 +338,7 @@ class Measurement {
     std::vector<std::uint16_t> halves_;
     Memory q_;
     Rows values_;
-    std::vector<Memory> value_planes_;
+    std::vector<Stored> value_planes_;
 };
 
 } // namespace
@@ -311,8 +358,8 @@ measure_quality(const QualityRequest& request, Backend& backend,
                 const std::function<void(std::int64_t done, std::int64_t total)>& progress,
                 const std::atomic<bool>* cancel) {
     QualityResult result{request, backend.info(), {}, {}, false};
-    result.request.k_formats = or_all(request.k_formats, request.key_width);
-    result.request.v_formats = or_all(request.v_formats, request.value_width);
+    result.request.k_formats = or_all(request.k_formats, request.key_width, true);
+    result.request.v_formats = or_all(request.v_formats, request.value_width, false);
     for (const Format k : result.request.k_formats)
         for (const Format v : result.request.v_formats)
             result.pairs.push_back({k, v, {}});

@@ -35,7 +35,7 @@ struct QualityRequest {
     std::int64_t key_width = 128;
     std::int64_t value_width = 128;
     std::int64_t seed = 1;
-    std::vector<Format> k_formats, v_formats; ///< empty: all that divide the width
+    std::vector<Format> k_formats, v_formats; ///< empty: see measure_quality
     bool cancel_on_eof = false;
 };
 
@@ -77,8 +77,10 @@ JsonValue to_json(const QualityResult& result);
 std::vector<std::int64_t> outlier_channels(std::int64_t seed, std::int64_t head,
                                            std::int64_t width);
 
-/// Runs all pairs; `progress` hears how many of how many steps are done. Deterministic: the same
-/// request on the same build gives the same numbers.
+/// Runs all pairs; where no formats are named, all that divide the width, and of KIVI, which keeps
+/// recent tokens in f16 as it would after `tokens` tokens, the two of its paper's setting.
+/// `progress` hears how many of how many steps are done. Deterministic: the same request on the
+/// same build gives the same numbers.
 QualityResult
 measure_quality(const QualityRequest& request, Backend& backend,
                 const std::function<void(std::int64_t done, std::int64_t total)>& progress = {},

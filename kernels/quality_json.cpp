@@ -18,6 +18,7 @@ std::int64_t positive(const JsonValue& json, const char* key) {
 }
 
 std::vector<Format> formats_at(const JsonValue& json, const char* key, std::int64_t width) {
+    const bool keys = std::string_view(key) == "k_formats";
     std::vector<Format> formats;
     for (const JsonValue& entry : json.array_at(key)) {
         const std::string where = "/quality/" + std::string(key) + ": ";
@@ -25,7 +26,8 @@ std::vector<Format> formats_at(const JsonValue& json, const char* key, std::int6
             entry.if_string() != nullptr ? cache_format(*entry.if_string()) : std::nullopt;
         if (!format)
             throw Error(where + "expected a format that has kernels, found " + describe(entry));
-        if (!divides(*format, width))
+        const bool per_channel = keys && keeps_residual(*format); // whatever the width
+        if (!per_channel && !divides(*format, width))
             throw Error(where + "expected rows that blocks of " +
                         std::to_string(block_of(*format).elements) + " divide, found " +
                         std::to_string(width) + " in " + name_of(*format));

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 
 namespace kvcaliper::kernels {
 namespace {
@@ -37,7 +38,11 @@ bool on_the_line(const CacheSpec& spec, std::int64_t context, std::int64_t last)
         const bool bounded = units.kind == Units::Kind::window || units.kind == Units::Kind::chunk;
         if (bounded && units.n > limit)
             return false;
-        if (units.kind == Units::Kind::groups && (context % units.n != 0 || last % units.n != 0))
+        const bool stepped =
+            units.kind == Units::Kind::groups || units.kind == Units::Kind::remainder;
+        if (stepped && (context % units.n != 0 || last % units.n != 0))
+            return false;
+        if (units.kind == Units::Kind::past && units.n > limit)
             return false;
     }
     return true;
@@ -84,6 +89,7 @@ class Run {
     void measure();
     void choose_attended_layers();
     void note_compressors();
+    void note_residuals();
     void measure_baseline();
     std::vector<LayerGroup> baseline_groups() const;
     void run_context(ContextRun& context_run, std::int64_t context);
@@ -210,6 +216,7 @@ void Run::measure() {
                                 " tokens; the slots of a last page that no token has reached count "
                                 "as predicted and stay NaN");
     note_compressors();
+    note_residuals();
     measure_baseline();
     if (request_.depth == Depth::use)
         measure_bandwidth();
@@ -241,6 +248,20 @@ void Run::note_compressors() {
             format_bytes_exact(Bytes(bytes)) +
             " of the total are rings of what compressed entries are pooled from (tail, "
             "index_tail): the layers need them, but an estimate's required bytes leave them out");
+}
+
+/// What is done differently where keys stay in f16 until there are enough of them to pack.
+void Run::note_residuals() {
+    std::int64_t shortened = 0;
+    for (const std::int64_t context : request_.contexts)
+        shortened += first_step(request_, context) > context - request_.steps ? 1 : 0;
+    if (shortened > 0)
+        result_.notes.push_back(
+            "steps at " + format_integer(shortened) +
+            " of the contexts begin with the one after "
+            "which " +
+            std::string(request_.formats.k->name) +
+            " packs keys: before it they take more f16 rows than the context keeps");
 }
 
 void Run::run_context(ContextRun& context_run, std::int64_t context) {
@@ -304,6 +325,11 @@ std::int64_t measured_bytes(const Sample& sample) {
     return sample.used.value_or(sample.requested);
 }
 
+/// Tokens after which a cache takes as much more as before; 1 for most.
+std::int64_t stride_of(const VerifyRequest& request) {
+    return std::max<std::int64_t>(1, packing_of(plane_elements(request).key_format).residual);
+}
+
 /// Slope and intercept between the two largest contexts at or above the last window, per sequence.
 void Run::fit() {
     std::int64_t window = 0;
@@ -320,6 +346,12 @@ void Run::fit() {
     for (const Sample& sample : result_.samples)
         if (sample.component == "total" && sample.context >= window)
             totals.push_back(&sample);
+    // Where keys are packed every so often, the line is that of the counts at which they just were.
+    const std::int64_t stride = stride_of(request_);
+    const auto on_stride = [&](const Sample* total) { return total->context % stride == 0; };
+    if (std::count_if(totals.begin(), totals.end(), on_stride) > 1)
+        totals.erase(std::remove_if(totals.begin(), totals.end(), std::not_fn(on_stride)),
+                     totals.end());
     const Sample& last = *totals.back();
     const Sample& before = totals.size() > 1 ? *totals[totals.size() - 2] : last;
     const std::int64_t tokens = last.context - before.context;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indexers and compressed entries on the emulator: the same bits in every order of blocks, warps
-// and lanes, and the traffic that their plans announce.
+// Indexers, compressed entries and packed caches on the emulator: the same bits in every order of
+// blocks, warps and lanes, and the traffic that their plans announce.
 #include "kernels/backend_emulated.h"
 #include "simt_steps.h"
 
@@ -122,8 +122,86 @@ struct PoolStep {
     }
 };
 
+/// Keys per channel or values per token.
+template <bool per_channel> struct PackStep {
+    static constexpr std::int64_t sequences = 2, rows = 3, slots = 96, first = 32, count = 64;
+    static constexpr std::int64_t width = per_channel ? 70 : 96;
+    static PackView view() {
+        return {nullptr,      nullptr, sequences,
+                rows,         width,   slots,
+                first,        count,   count * rows * width,
+                rows * width, width,   Format::kivi_4bit_r32,
+                per_channel};
+    }
+    static LaunchPlan plan(const DeviceFacts& facts) { return plan_pack(view(), facts); }
+    static std::vector<std::byte> run(Backend& backend) {
+        PackView view = PackStep::view();
+        const Memory source(backend,
+                            normal_values(sequences * count * rows * width, 7, Element::f16),
+                            Element::f16);
+        const Memory out(backend, sequences * rows * slots * width / 32 * 20);
+        view.source = source.get();
+        view.plane = out.get();
+        simt::stats() = {};
+        backend.pack(view);
+        return out.bytes();
+    }
+};
+
+/// Values begin to be recent in the middle of a chunk.
+struct ResidualStep {
+    static constexpr std::int64_t sequences = 2, kv_heads = 2, heads = 6, width = 96, valid = 333;
+    static constexpr Format format = Format::kivi_2bit_r32;
+    static ResidualAttentionView view() {
+        ResidualAttentionView view{};
+        view.step.sequences = sequences;
+        view.step.heads = heads;
+        view.step.kv_heads = kv_heads;
+        view.step.key_width = view.step.value_width = width;
+        view.step.slots = view.step.valid = valid;
+        view.step.scale = 0.1f;
+        view.step.element = Element::f16;
+        view.step.key_format = view.step.value_format = format;
+        view.key_slots = packed_keys(format, valid);
+        view.recent_key_slots = valid - view.key_slots;
+        view.value_slots = packed_values(format, valid);
+        view.recent_value_slots = valid - view.value_slots;
+        return view;
+    }
+    static LaunchPlan plan(const DeviceFacts& facts) { return plan_attention(view(), facts); }
+    static std::vector<std::byte> run(Backend& backend) {
+        ResidualAttentionView view = ResidualStep::view();
+        const auto halves = [&](std::int64_t count, unsigned seed) {
+            return Memory(backend, normal_values(count, seed, Element::f16), Element::f16);
+        };
+        const std::int64_t planes = sequences * kv_heads, row = kv_heads * width;
+        const Memory q = halves(sequences * heads * width, 1);
+        const Memory source = halves(sequences * valid * row, 2);
+        const Memory recent_k = halves(planes * view.recent_key_slots * width, 3);
+        const Memory recent_v = halves(planes * view.recent_value_slots * width, 4);
+        const Memory k(backend, planes * view.key_slots * width / 32 * 12);
+        const Memory v(backend, planes * view.value_slots * width / 32 * 12);
+        const Memory out(backend, sequences * heads * width * 4);
+        backend.pack({source.get(), k.get(), sequences, kv_heads, width, view.key_slots, 0,
+                      view.key_slots, valid * row, row, width, format, true});
+        backend.pack({source.get(), v.get(), sequences, kv_heads, width, view.value_slots, 0,
+                      view.value_slots, valid * row, row, width, format, false});
+        view.step.q = q.get();
+        view.step.k = k.get();
+        view.step.v = v.get();
+        view.recent_k = recent_k.get();
+        view.recent_v = recent_v.get();
+        view.step.out = out.floats();
+        const Memory workspace(backend, backend.workspace_bytes(view));
+        simt::stats() = {};
+        backend.attend(view, workspace.get());
+        return out.bytes();
+    }
+};
+
 template <class Step> class IndexOrders : public testing::Test {};
-using Steps = testing::Types<ScoreStep, SelectStep, GatherStep, PoolStep>;
+using Steps = testing::Types<ScoreStep, SelectStep, GatherStep, PoolStep, PackStep<true>,
+                             PackStep<false>, ResidualStep>;
 TYPED_TEST_SUITE(IndexOrders, Steps);
 
 TYPED_TEST(IndexOrders, GiveTheSameBits) {

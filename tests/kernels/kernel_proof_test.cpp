@@ -4,6 +4,7 @@
 #include "core/kernel_proof.h"
 
 #include "core/error.h"
+#include "core/stored_components.h"
 #include "kernels/layer_driver.h"
 #include "tests/kernels/verify_case.h"
 
@@ -80,7 +81,11 @@ VerifyRequest request_of(std::string_view subject) {
         request.page = 8;
     else if (subject == "cartridge")
         request.cartridge = 5;
-    else
+    else if (subject == "residual") { // packed at 32 tokens
+        request.contexts = {12, 31, 40};
+        request.formats.k = request.formats.v = &numeric_format("kivi_2bit_r32");
+        request.spec = stored_spec(request.spec, request.formats);
+    } else
         ADD_FAILURE() << "nothing runs here for " << subject;
     return request;
 }

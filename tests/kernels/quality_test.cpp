@@ -41,15 +41,49 @@ TEST(Quality, AnswersForEveryPairOfFormatsThatTheWidthsAllow) {
     request.tokens = 32;
     request.value_width = 80; // blocks of 32 and of 128 do not divide it
     const QualityResult result = measured(request);
-    EXPECT_EQ(result.request.k_formats.size(), std::size(cache_formats));
+    EXPECT_EQ(result.request.k_formats.size(), std::size(cache_formats) + 2); // KIVI in 4, 2 bits
     EXPECT_THAT(result.request.v_formats,
                 testing::ElementsAre(Format::f16, Format::bf16, Format::f32, Format::fp8_e4m3,
                                      Format::nvfp4, Format::fp8_per_token_head,
                                      Format::int8_per_token_head));
-    EXPECT_EQ(result.pairs.size(), 15u * 7u);
+    EXPECT_EQ(result.pairs.size(), 17u * 7u);
     for (const QualityPair& pair : result.pairs)
         for (const double error : pair.errors)
             EXPECT_TRUE(error >= 0 && error < 1) << name_of(pair.k) << " " << name_of(pair.v);
+}
+
+TEST(Quality, OfPackedValuesIsTheRoundingOfThoseThatArePacked) {
+    // By hand, as below: 32 numbers reach over 4.1 deviations (the mean range of 32 normal ones), d
+    // is a 3rd or a 15th of that, and of 512 tokens 384 are packed: d / √12 · √(384 / 512).
+    const QualityResult result =
+        measured(small_request({Format::f32}, {Format::kivi_2bit, Format::kivi_4bit}));
+    EXPECT_NEAR(error_of(result, Format::f32, Format::kivi_2bit, plain_flat),
+                4.1 / 3 / std::sqrt(12) * std::sqrt(0.75), 0.03);
+    EXPECT_NEAR(error_of(result, Format::f32, Format::kivi_4bit, plain_flat),
+                4.1 / 15 / std::sqrt(12) * std::sqrt(0.75), 0.006);
+}
+
+TEST(Quality, KeysPackedPerChannelBearLargeChannels) {
+    // KIVI, section 3: packed per token, a few large channels set the scale of all others; per
+    // channel they set their own. Both formats take 20 bytes for 32 numbers.
+    QualityRequest request = small_request({Format::kivi_4bit, Format::q4_1}, {Format::f32});
+    request.tokens = 1024;
+    request.heads = 32;
+    request.kv_heads = 8;
+    const QualityResult result = measured(request);
+    EXPECT_LT(2 * error_of(result, Format::kivi_4bit, Format::f32, channels_peaky),
+              error_of(result, Format::q4_1, Format::f32, channels_peaky));
+    // Where no channel is large it hardly matters which way keys are packed.
+    EXPECT_LT(error_of(result, Format::q4_1, Format::f32, plain_peaky),
+              2 * error_of(result, Format::kivi_4bit, Format::f32, plain_peaky));
+}
+
+TEST(Quality, NothingIsPackedOfAShortSequence) {
+    QualityRequest request = small_request({Format::kivi_2bit}, {Format::kivi_2bit});
+    request.tokens = 100; // fewer than the 128 that stay in f16
+    const QualityResult result = measured(request);
+    for (const double error : result.pairs[0].errors)
+        EXPECT_LT(error, 1e-3);
 }
 
 TEST(Quality, OfTheNumbersThemselvesIsTheKernelsOwnError) {
