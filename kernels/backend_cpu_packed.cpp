@@ -5,6 +5,24 @@
 namespace kvcaliper::kernels::KVCALIPER_CPU_VARIANT {
 namespace {
 
+KV_INLINE Floats halves_at(const unsigned char* from, std::int64_t n) {
+    std::uint16_t halves[unsigned{lanes}] = {};
+    if (n == lanes)
+        __builtin_memcpy(halves, from, sizeof halves);
+    else
+        __builtin_memcpy(halves, from, static_cast<std::size_t>(2 * n));
+    return load_floats<false>(halves);
+}
+
+KV_INLINE Words words_at(const unsigned char* from, std::int64_t n) {
+    Words words{};
+    if (n == lanes)
+        __builtin_memcpy(&words, from, sizeof words);
+    else
+        __builtin_memcpy(&words, from, static_cast<std::size_t>(4 * n));
+    return words;
+}
+
 /// To nearest, ties to even; below 2^22.
 KV_INLINE Floats nearest_even(Floats x) {
     return (x + 12582912.0f) - 12582912.0f; // 1.5 · 2^23
@@ -88,39 +106,53 @@ void pack_neighbours(const std::uint16_t* from, const Packing& packing, unsigned
     }
 }
 
-/// One token of a group that is packed per channel.
+/// `count` tokens from `token` on of a group that is packed per channel. A vector of channels after
+/// the other: a word of theirs serves several tokens.
 void decode_channels(const StoredRows& rows, const Packing& packing, const unsigned char* group,
-                     std::int64_t token, float* out) {
-    const auto shift = static_cast<std::uint32_t>(token * packing.bits % 32);
+                     std::int64_t token, std::int64_t count, float* out) {
     const std::uint32_t mask = (1u << packing.bits) - 1;
-    const unsigned char* words = group + 4 * rows.width * (token * packing.bits / 32 + 1);
     for (std::int64_t i = 0; i < padded(rows.width); i += lanes) {
         const std::int64_t left = rows.width > i ? rows.width - i : 0;
         const std::int64_t n = left < lanes ? left : lanes;
-        std::uint16_t d[unsigned{lanes}] = {}, m[unsigned{lanes}] = {};
-        Words word{};
-        __builtin_memcpy(d, group + 2 * i, static_cast<std::size_t>(2 * n));
-        __builtin_memcpy(m, group + 2 * (rows.width + i), static_cast<std::size_t>(2 * n));
-        __builtin_memcpy(&word, words + 4 * i, static_cast<std::size_t>(4 * n));
-        const Floats code = __builtin_convertvector((Ints)(word >> shift & mask), Floats);
-        store(out + i, code * load_floats<false>(d) + load_floats<false>(m));
+        const Floats d = halves_at(group + 2 * i, n);
+        const Floats m = halves_at(group + 2 * (rows.width + i), n);
+        const unsigned char* words = group + 4 * (rows.width + i);
+        float* to = out + i;
+        for (std::int64_t t = token; t < token + count; ++t, to += padded(rows.width)) {
+            const Words word = words_at(words + 4 * rows.width * (t * packing.bits / 32), n);
+            const auto shift = static_cast<std::uint32_t>(t * packing.bits % 32);
+            store(to, __builtin_convertvector((Ints)(word >> shift & mask), Floats) * d + m);
+        }
+    }
+}
+
+/// The codes of a vector of neighbours, the first one being number i of its group.
+template <int bits> KV_INLINE Words neighbour_codes(const unsigned char* words, std::int64_t i) {
+    constexpr int per_word = 32 / bits;
+    constexpr std::uint32_t mask = (1u << bits) - 1;
+    Words lane{};
+    for (int j = 0; j < lanes; ++j)
+        lane[j] = static_cast<std::uint32_t>(j);
+    const Words word = Words{} + load_as<std::uint32_t>(words + i / per_word * 4);
+    if constexpr (lanes <= per_word) {
+        return word >> ((lane + static_cast<std::uint32_t>(i % per_word)) * bits) & mask;
+    } else {
+        static_assert(lanes == 2 * per_word);
+        const Words next = Words{} + load_as<std::uint32_t>(words + i / per_word * 4 + 4);
+        return (lane < per_word ? word : next) >> (lane % per_word * bits) & mask;
     }
 }
 
 /// One token that is packed in groups of neighbouring channels.
+template <int bits>
 void decode_neighbours(const StoredRows& rows, const Packing& packing, const unsigned char* row,
                        float* out) {
-    const std::uint32_t mask = (1u << packing.bits) - 1;
-    const std::int64_t per_word = 32 / packing.bits;
     for (std::int64_t first = 0; first < rows.width; first += packing.group) {
-        const float d = half_to_float(load_as<std::uint16_t>(row));
-        const float m = half_to_float(load_as<std::uint16_t>(row + 2));
-        for (std::int64_t w = 0; w < packing.words(); ++w) {
-            const auto word = load_as<std::uint32_t>(row + 4 + 4 * w);
-            float* to = out + first + w * per_word;
-            for (std::int64_t j = 0; j < per_word; ++j)
-                to[j] = static_cast<float>(word >> (j * packing.bits) & mask) * d + m;
-        }
+        const Floats d = broadcast(half_to_float(load_as<std::uint16_t>(row)));
+        const Floats m = broadcast(half_to_float(load_as<std::uint16_t>(row + 2)));
+        for (std::int64_t i = 0; i < packing.group; i += lanes)
+            store(out + first + i,
+                  __builtin_convertvector((Ints)neighbour_codes<bits>(row + 4, i), Floats) * d + m);
         row += packing.group_bytes();
     }
     for (std::int64_t i = rows.width; i < padded(rows.width); ++i)
@@ -144,13 +176,21 @@ void pack(const PackTask& task) {
 void decode_packed(const StoredRows& rows, std::int64_t first, std::int64_t count, float* out) {
     const Packing packing = packing_of(rows.format);
     const auto* in = static_cast<const unsigned char*>(rows.first);
-    for (std::int64_t slot = first; slot < first + count; ++slot, out += padded(rows.width)) {
-        if (rows.per_channel)
-            decode_channels(rows, packing,
-                            in + slot / packing.group * rows.width * packing.group_bytes(),
-                            slot % packing.group, out);
-        else
-            decode_neighbours(rows, packing, in + slot * rows.bytes, out);
+    const std::int64_t last = first + count;
+    if (!rows.per_channel) {
+        for (std::int64_t slot = first; slot < last; ++slot, out += padded(rows.width))
+            packing.bits == 2 ? decode_neighbours<2>(rows, packing, in + slot * rows.bytes, out)
+                              : decode_neighbours<4>(rows, packing, in + slot * rows.bytes, out);
+        return;
+    }
+    while (first < last) {
+        const std::int64_t token = first % packing.group, left = packing.group - token;
+        const std::int64_t run = last - first < left ? last - first : left;
+        decode_channels(rows, packing,
+                        in + first / packing.group * rows.width * packing.group_bytes(), token, run,
+                        out);
+        out += run * padded(rows.width);
+        first += run;
     }
 }
 
