@@ -101,6 +101,26 @@ TEST(EveryModel, OfTheCorpusIsEqualOrRefusedForAKnownReason) {
     EXPECT_GE(tally.equal, 193);
 }
 
+/// Formats that pack older tokens hold what every token adds to full attention, and nothing else.
+TEST(EveryModel, BundledIsEqualInAPackedFormatThatHoldsIt) {
+    ShrunkVerifier verifier;
+    Tally tally;
+    int not_held = 0;
+    CacheFormats formats = ideal_formats();
+    formats.k = formats.v = &numeric_format("kivi_2bit");
+    for (const ModelPtr& model : bundled()) {
+        if (storage_problem(model->spec, formats))
+            ++not_held;
+        else
+            tally.add(model->plan.name, model->plan,
+                      verifier.verify(*model, Prediction::right, "kivi_2bit"));
+    }
+    std::cout << tally.text() << not_held << " not held\n";
+    EXPECT_THAT(tally.failed, IsEmpty());
+    EXPECT_THAT(reasons_of(tally), IsEmpty());
+    EXPECT_GE(tally.equal_by_kind["full_attention"], 80);
+}
+
 // ---- every row of the architecture table -------------------------------------------------------
 
 constexpr std::int64_t type_layers = 10;

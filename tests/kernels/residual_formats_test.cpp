@@ -7,6 +7,7 @@
 #include "kernels/half.h"
 #include "kernels/reference.h"
 #include "kernels/reference_formats.h"
+#include "simt_steps.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,30 +21,16 @@ namespace {
 
 using testing::ElementsAreArray;
 
-/// Memory of a backend that gives itself back.
-class Memory {
-  public:
-    Memory(Backend& backend, const Bytes& content)
-        : backend_(backend), bytes_(std::ssize(content) + 4), memory_(backend.allocate(bytes_)) {
-        backend.write(memory_, content.data(), std::ssize(content));
-    }
-    ~Memory() { backend_.release(memory_, bytes_); }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    void* get() const { return memory_; }
-    Bytes bytes() const {
-        Bytes content(size_of(bytes_ - 4));
-        backend_.synchronize();
-        backend_.read(content.data(), memory_, bytes_ - 4);
-        backend_.synchronize();
-        return content;
-    }
+std::vector<std::byte> as_bytes(const Bytes& bytes) {
+    const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
+    return {first, first + bytes.size()};
+}
 
-  private:
-    Backend& backend_;
-    std::int64_t bytes_;
-    void* memory_;
-};
+Bytes bytes_of(const Memory& memory) {
+    const std::vector<std::byte> content = memory.bytes();
+    const auto* first = reinterpret_cast<const unsigned char*>(content.data());
+    return {first, first + content.size()};
+}
 
 Bytes halves_of(const std::vector<float>& numbers) {
     Bytes bytes(2 * numbers.size());
@@ -61,14 +48,13 @@ PackView view_of(std::int64_t tokens, std::int64_t width, Format format, bool pe
 
 Bytes packed(Backend& backend, PackView view, const Bytes& source) {
     const Packing packing = packing_of(view.format);
-    const Memory from(backend, source);
-    const Memory to(backend, Bytes(size_of(view.sequences * view.rows * view.slots * view.width /
-                                           packing.group * packing.group_bytes()),
-                                   0xff));
+    const Memory from(backend, as_bytes(source));
+    const Memory to(backend, view.sequences * view.rows * view.slots * view.width / packing.group *
+                                 packing.group_bytes());
     view.source = from.get();
     view.plane = to.get();
     backend.pack(view);
-    return to.bytes();
+    return bytes_of(to);
 }
 
 void expect_packed(const std::vector<float>& numbers, const PackView& view, const Bytes& wanted) {
@@ -226,7 +212,7 @@ TEST(ResidualFormats, WhatCanNotBePackedIsRefused) {
         PackView beyond = view_of(32, 64, Format::kivi_2bit, true);
         beyond.count = 64;
         refused(beyond);
-        const Memory memory(*backend, Bytes(64 * 24));
+        const Memory memory(*backend, 64 * 24);
         EXPECT_THROW(backend->append({memory.get(), memory.get(), 1, 1, 64, 64, 0, 1, Element::f16,
                                       Format::kivi_2bit}),
                      Error);
@@ -259,9 +245,8 @@ class SideUnderTest {
           recent_slots_(keeps_residual(format_)
                             ? std::min(packing_of(format_).residual, c.valid - packed_ + 3)
                             : 0),
-          plane_(backend, Bytes(size_of(plane_bytes()), 0xff)),
-          recent_(backend, Bytes(size_of(heads() * recent_slots_ * width_ * 2), 0xff)) {
-        const Memory source(backend, halves_of(numbers_));
+          plane_(backend, plane_bytes()), recent_(backend, heads() * recent_slots_ * width_ * 2) {
+        const Memory source(backend, as_bytes(halves_of(numbers_)));
         const std::int64_t row = c.kv_heads * width_;
         if (!keeps_residual(format_)) {
             backend.append({source.get(), plane_.get(), c.sequences, c.kv_heads, width_, c.valid, 0,
@@ -346,11 +331,11 @@ double excess_of(Backend& backend, const Case& c) {
     const SideUnderTest keys(backend, c, true), values(backend, c, false);
     const std::vector<float> queries = random_numbers(c.sequences * c.heads * c.key_width, 1);
     const std::vector<float> logits = random_numbers(c.heads, 4);
-    const Memory q(backend, halves_of(queries));
-    const Memory out(backend, Bytes(size_of(c.sequences * c.heads * c.value_width * 4), 0xff));
+    const Memory q(backend, as_bytes(halves_of(queries)));
+    const Memory out(backend, c.sequences * c.heads * c.value_width * 4);
     Bytes sink_bytes(logits.size() * 4);
     std::memcpy(sink_bytes.data(), logits.data(), sink_bytes.size());
-    const Memory sinks(backend, sink_bytes);
+    const Memory sinks(backend, as_bytes(sink_bytes));
     const float scale = 1 / std::sqrt(static_cast<float>(c.key_width));
     ResidualAttentionView view{
         {q.get(), keys.plane(), values.plane(), static_cast<float*>(out.get()), c.sequences,
@@ -362,9 +347,9 @@ double excess_of(Backend& backend, const Case& c) {
         keys.recent_slots(),
         values.slots(),
         values.recent_slots()};
-    const Memory workspace(backend, Bytes(size_of(backend.workspace_bytes(view)), 0xff));
+    const Memory workspace(backend, backend.workspace_bytes(view));
     backend.attend(view, workspace.get());
-    const Bytes bytes = out.bytes();
+    const Bytes bytes = bytes_of(out);
     std::vector<float> got(bytes.size() / 4);
     std::memcpy(got.data(), bytes.data(), bytes.size());
 

@@ -33,8 +33,9 @@ int place_of(ModelPlan& kept, std::map<std::string, int>& places, const LayerPla
     return place->second;
 }
 
-VerifyRequest request_of(const ModelPlan& plan) {
+VerifyRequest request_of(const ModelPlan& plan, const std::string& format) {
     Settings settings;
+    settings.k_format = settings.v_format = format;
     settings.encoder_tokens = Tokens(shrunk_encoder_tokens);
     const auto raw = std::make_shared<const Model>(Model{plan, build_cache_spec(plan)});
     const ModelPtr model = apply_settings(raw, settings);
@@ -83,8 +84,9 @@ ModelPlan shrink(const ModelPlan& plan) {
     return kept;
 }
 
-Outcome ShrunkVerifier::verify(const Model& model, Prediction prediction) {
-    VerifyRequest request = request_of(shrink(model.plan));
+Outcome ShrunkVerifier::verify(const Model& model, Prediction prediction,
+                               const std::string& format) {
+    VerifyRequest request = request_of(shrink(model.plan), format);
     if (prediction == Prediction::wrong)
         for (LayerCache& layer : request.spec.layers)
             for (Component& component : layer.components)

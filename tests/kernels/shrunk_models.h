@@ -33,7 +33,9 @@ enum class Prediction { right, wrong };
 /// Verifies shrunk models on the CPU backend; what has been run once is not run again.
 class ShrunkVerifier {
   public:
-    Outcome verify(const Model& model, Prediction prediction = Prediction::right);
+    /// K and V in that format. Throws Error where it can not hold them.
+    Outcome verify(const Model& model, Prediction prediction = Prediction::right,
+                   const std::string& format = "auto");
 
   private:
     std::map<std::string, Outcome> known_; ///< by request
