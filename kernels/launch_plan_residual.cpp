@@ -89,7 +89,7 @@ void count_packed_loads(LaunchPlan& plan, const ResidualAttentionView& view) {
     const std::int64_t blocks = plan.grid / plan.shape.splits; // that read each slot
     const Side keys = key_side(view), values = value_side(view);
     const std::int64_t passes =
-        packed_key_passes(view, plan.shape, paged_chunk(plan.columns, plan.heads));
+        packed_key_passes(view, plan.shape, residual_chunk(plan.columns, plan.heads));
     plan.bytes_read += blocks * (passes * kPackedLoad - keys.packed * kHalf) * step.key_width +
                        blocks * values.packed * (kPackedLoad - kHalf) * step.value_width;
     const auto saved = [](const Side& side, std::int64_t width) {

@@ -26,10 +26,14 @@ inline constexpr std::int64_t kPageStep = 4;
 /// Widest rows of a page that several query heads share.
 inline constexpr std::int64_t kMaxPagedGroupWidth = 256;
 
-/// Slots that a warp takes at once from a page, or where recent ones lie apart: as many as fit into
-/// registers.
+/// Slots that a warp takes at once from a page: as many as fit into registers.
 constexpr unsigned paged_chunk(unsigned columns, unsigned heads) {
     return columns == 16 || columns * heads > 16 ? 2 : kPageStep;
+}
+
+/// The same where recent slots lie apart.
+constexpr unsigned residual_chunk(unsigned columns, unsigned heads) {
+    return columns == 16 ? 1 : paged_chunk(columns, heads);
 }
 
 /// Narrowest kernel for planes that keep recent tokens apart: columns per lane.

@@ -20,7 +20,7 @@ inline void run(const PackView& view, const LaunchSite& site) {
 template <unsigned Columns, unsigned Heads>
 void attend_residual_as(const ResidualAttentionView& view, const LaunchPlan& plan, float* partials,
                         const LaunchSite& site) {
-    constexpr unsigned chunk = paged_chunk(Columns, Heads);
+    constexpr unsigned chunk = residual_chunk(Columns, Heads);
     launch(attend_residual_split<Columns, Heads, chunk>, plan.grid, kBlockThreads,
            plan.shared_bytes, site.stream, view, plan.shape, log2_scale(view.step.scale), partials);
 }
