@@ -3,6 +3,7 @@
 
 #include "app/gui/chart_layout.h"
 #include "app/gui/context_extras.h"
+#include "app/gui/curve_teeth.h"
 #include "app/gui/format_setting.h"
 #include "app/gui/text.h"
 #include "core/error.h"
@@ -90,12 +91,16 @@ std::vector<LegendEntry> bar_legend(const BarChart& chart) {
 // --- curves
 
 std::vector<CurvePointData> points_between(const StudyRow& row, Tokens from, Tokens to) {
-    std::vector<CurvePointData> points;
-    for (const CurvePoint& point :
-         curve(*row.model, row.estimate->settings, from, to, curve_points)) {
-        points.push_back({point.tokens, point.required});
-    }
-    return points;
+    return drawn_points(*row.estimate,
+                        curve(*row.model, row.estimate->settings, from, to, curve_points));
+}
+
+QString teeth_remark(const Study& study) {
+    const auto& rows = study.rows();
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const StudyRow& row) { return row.estimate && has_teeth(*row.estimate); })
+               ? tr("; teeth: a group of K is packed; further on their tips alone")
+               : QString();
 }
 
 std::vector<CurvePointData> knee_points(const StudyRow& row, Tokens until) {
@@ -325,9 +330,9 @@ ChartData context_chart(const Study& study) {
     chart.x_axis = tr("tokens");
     chart.y_axis = tr("bytes, all sequences");
     const ContextExtras extras = add_context_extras(study, end, chart);
-    ChartData data =
-        titled(study, tr("Cache over context"),
-               tr("; ◇ a window is full; dotted past a model's own maximum") + extras.remark);
+    ChartData data = titled(study, tr("Cache over context"),
+                            tr("; ◇ a window is full; dotted past a model's own maximum") +
+                                teeth_remark(study) + extras.remark);
     data.description += tr("; at the context: %1").arg(curve_summary(study)) + extras.description;
     data.body = std::move(chart);
     return data;

@@ -196,6 +196,16 @@ TEST(StoredComponents, SurviveJson) {
     EXPECT_EQ(cache_bytes(back, kivi(), Tokens(8191)).bytes(), Bytes(214'880'256));
 }
 
+TEST(Kivi, ATokenOfAPairMayTakePartOfAByte) {
+    const auto bytes = [](const char* k, std::int64_t key, const char* v, std::int64_t value) {
+        return pair_bytes_per_token(numeric_format(k), key, numeric_format(v), value);
+    };
+    EXPECT_EQ(bytes("q8_0", 128, "q4_0", 128), Ratio(136 + 72));
+    EXPECT_EQ(bytes("kivi_2bit", 128, "kivi_4bit", 128), Ratio(48 + 80));
+    EXPECT_EQ(bytes("kivi_2bit_g128", 80, "f16", 80), Ratio(45, 2) + Ratio(160)); // 80 × 36 / 128
+    EXPECT_THROW(bytes("f16", 80, "kivi_2bit", 80), Error);
+}
+
 // ---- what can not be stored --------------------------------------------------------------------
 
 std::string problem(const char* model, const CacheFormats& formats) {
