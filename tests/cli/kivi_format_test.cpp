@@ -46,6 +46,9 @@ TEST(KiviCommands, ACurveFallsWhereAGroupIsPacked) {
     const Ran ran = run_cli({"curve", "llama-3-8b", "--kv", "kivi_2bit", "--from", "8191", "--to",
                              "8192", "--points", "2", "--csv"});
     EXPECT_THAT(ran.out, HasSubstr("8191,214880256,\n8192,208142336,\n"));
+    EXPECT_THAT(run_cli({"curve", "llama-3-8b", "--kv", "kivi_2bit"}).out,
+                HasSubstr("note: kivi_2bit keeps up to 127 recent tokens of K as f16: between two "
+                          "counts a cache may be larger than at both\n"));
 }
 
 TEST(KiviCommands, FitCountsTheMostOnTheWay) {

@@ -279,6 +279,58 @@ TEST(Kivi, HeadsAndLayersAreDividedTokensAreNot) {
               "--cp: expected 1 with kivi_2bit (no rule for how ranks divide its tokens), found 2");
 }
 
+// ---- every bundled model ------------------------------------------------------------------------
+
+/// The rule itself on the layers' dimensions, no component asked.
+std::int64_t by_rule(const AttentionDims& dims, const NumericFormat& format, std::int64_t tokens) {
+    const std::int64_t length = format.residual_length;
+    const std::int64_t group = format.elements_per_block;
+    const std::int64_t channels = dims.kv_heads * dims.key_width;
+    const std::int64_t old = std::max<std::int64_t>(tokens - length, 0);
+    const std::int64_t keys = tokens / length * length / group * channels * format.bytes_per_block +
+                              tokens % length * channels * 2;
+    const std::int64_t values =
+        old * dims.kv_heads * (dims.value_width / group) * format.bytes_per_block +
+        (tokens - old) * dims.kv_heads * dims.value_width * 2;
+    return keys + values;
+}
+
+/// Nothing for layers of other kinds.
+std::optional<std::int64_t> by_rule(const ModelPlan& plan, const NumericFormat& format,
+                                    std::int64_t tokens) {
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+        const auto& parts = plan.layers[i].parts;
+        if (parts.size() != 1 || parts[0].kind != LayerKind::full_attention) {
+            return std::nullopt;
+        }
+        bytes += by_rule(std::get<AttentionDims>(parts[0].dims), format, tokens);
+    }
+    return bytes;
+}
+
+TEST(Kivi, EveryModelOfFullAttentionTakesWhatTheRuleSays) {
+    int models = 0;
+    for (const CatalogEntry& entry : bundled_models()) {
+        const ModelPtr model = load_model(entry.path);
+        for (const char* name : all_formats) {
+            const CacheFormats formats = kivi(name);
+            if (storage_problem(model->spec, formats) || !by_rule(model->plan, *formats.k, 1)) {
+                continue;
+            }
+            ++models;
+            const TokenCurve curve(model->spec, formats, 3);
+            for (const std::int64_t tokens : {1, 31, 32, 127, 128, 129, 5000, 131071, 131072}) {
+                const std::int64_t expected = *by_rule(model->plan, *formats.k, tokens);
+                ASSERT_EQ(bytes_of(*model, formats, tokens), Bytes(expected))
+                    << entry.name << " " << name << " at " << tokens;
+                ASSERT_EQ(curve.at(Tokens(tokens)), Bytes(3 * expected));
+            }
+        }
+    }
+    EXPECT_GT(models, 100);
+}
+
 // ---- figures -----------------------------------------------------------------------------------
 
 TEST(Kivi, GrowthIsWhatIsPacked) {
