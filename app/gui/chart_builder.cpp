@@ -90,9 +90,10 @@ std::vector<LegendEntry> bar_legend(const BarChart& chart) {
 
 // --- curves
 
-std::vector<CurvePointData> points_between(const StudyRow& row, Tokens from, Tokens to) {
+std::vector<CurvePointData> points_between(const StudyRow& row, Tokens from, Tokens to,
+                                           const std::vector<Tokens>& shown) {
     return drawn_points(*row.estimate,
-                        curve(*row.model, row.estimate->settings, from, to, curve_points));
+                        curve(*row.model, row.estimate->settings, from, to, curve_points), shown);
 }
 
 QString teeth_remark(const Study& study) {
@@ -114,17 +115,19 @@ std::vector<CurvePointData> knee_points(const StudyRow& row, Tokens until) {
     return points;
 }
 
-/// The curve of a row from 1 token to `end`. A number past 64 bits ends it early, not the chart.
-Curve make_curve(const StudyRow& row, int series, Tokens end) {
+/// The curve of a row from 1 token to `end`, through the counts that are shown as points. A number
+/// past 64 bits ends it early, not the chart.
+Curve make_curve(const StudyRow& row, int series, Tokens end,
+                 const std::vector<Tokens>& shown = {}) {
     Curve result;
     result.name = row.name;
     result.series = series;
     const Tokens limit = std::min(end, row.model->plan.max_context.value_or(end));
     try {
-        result.points = points_between(row, Tokens(1), limit);
+        result.points = points_between(row, Tokens(1), limit, shown);
         result.knees = knee_points(row, limit);
         if (limit < end) {
-            result.beyond = points_between(row, limit, end);
+            result.beyond = points_between(row, limit, end, shown);
         }
     } catch (const Error&) {
         result.beyond.clear();
@@ -360,10 +363,12 @@ ChartData verify_chart(const Study& study, const QString& id,
     const StudyRow* row = study.row(id);
     if (row != nullptr && row->estimate) {
         Tokens end = study.settings().context;
+        std::vector<Tokens> shown;
         for (const CurvePointData& point : measured) {
             end = std::max(end, point.tokens);
+            shown.push_back(point.tokens);
         }
-        chart.curves.push_back(make_curve(*row, 0, power_of_two_from(end)));
+        chart.curves.push_back(make_curve(*row, 0, power_of_two_from(end), shown));
         chart.curves.back().measured = measured;
     }
     chart.x_axis = tr("tokens");

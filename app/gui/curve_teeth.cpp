@@ -5,6 +5,7 @@
 #include "core/token_curve.h"
 
 #include <algorithm>
+#include <set>
 
 namespace kvcaliper::gui {
 
@@ -14,41 +15,28 @@ namespace {
 /// of an octave wide, some pixels.
 constexpr std::int64_t most_teeth = 16;
 
-/// Counts of tokens in ascending order, each once.
-class Counts {
-  public:
-    void add(Tokens tokens) {
-        if (list_.empty() || tokens > list_.back()) {
-            list_.push_back(tokens);
-        }
-    }
-
-    /// The last count before a group is packed and the one at which it is, of all from the last
-    /// count added up to `until`.
-    void add_edges(Tokens until, std::int64_t group) {
-        const std::int64_t last = list_.empty() ? until.count() : list_.back().count();
-        for (std::int64_t i = last / group + 1; i <= until.count() / group; ++i) {
-            add(Tokens(i * group - 1));
-            add(Tokens(i * group));
-        }
-    }
-
-    const std::vector<Tokens>& list() const { return list_; }
-
-  private:
-    std::vector<Tokens> list_;
-};
-
-std::vector<Tokens> drawn_counts(const CacheFormats& formats,
-                                 const std::vector<CurvePoint>& samples) {
+/// The counts of the samples, of all teeth among them that are drawn, and of what is shown.
+std::set<Tokens> drawn_counts(const CacheFormats& formats, const std::vector<CurvePoint>& samples,
+                              const std::vector<Tokens>& shown) {
     const std::int64_t group = formats.k->residual_length;
-    const Tokens fine(most_teeth * group);
-    Counts counts;
+    const Tokens fine(most_teeth * group), first = samples.front().tokens;
+    std::set<Tokens> counts;
+    Tokens before = first;
     for (const CurvePoint& sample : samples) {
-        counts.add_edges(std::min(sample.tokens, fine), group);
-        counts.add(sample.tokens <= fine ? sample.tokens : fullest_context(formats, sample.tokens));
+        const std::int64_t teeth = std::min(sample.tokens, fine).count() / group;
+        for (std::int64_t i = before.count() / group + 1; i <= teeth; ++i) {
+            counts.insert({Tokens(i * group - 1), Tokens(i * group)});
+        }
+        counts.insert(sample.tokens <= fine ? sample.tokens
+                                            : fullest_context(formats, sample.tokens));
+        before = sample.tokens;
     }
-    return counts.list();
+    for (const Tokens tokens : shown) {
+        if (tokens >= first && tokens <= before) {
+            counts.insert({fullest_context(formats, tokens), tokens});
+        }
+    }
+    return counts;
 }
 
 } // namespace
@@ -64,7 +52,8 @@ bool has_teeth(const Estimate& estimate) {
 }
 
 std::vector<CurvePointData> drawn_points(const Estimate& estimate,
-                                         const std::vector<CurvePoint>& samples) {
+                                         const std::vector<CurvePoint>& samples,
+                                         const std::vector<Tokens>& shown) {
     std::vector<CurvePointData> points;
     if (samples.empty() || !has_teeth(estimate)) {
         for (const CurvePoint& sample : samples) {
@@ -73,7 +62,7 @@ std::vector<CurvePointData> drawn_points(const Estimate& estimate,
         return points;
     }
     const TokenCurve curve(estimate.model->spec, estimate.formats, estimate.settings.sequences);
-    for (const Tokens tokens : drawn_counts(estimate.formats, samples)) {
+    for (const Tokens tokens : drawn_counts(estimate.formats, samples, shown)) {
         points.push_back({tokens, curve.at(tokens)});
     }
     return points;

@@ -11,10 +11,11 @@
 namespace kvcaliper::gui {
 
 /// The points as they are drawn: both sides of every tooth as long as teeth are wide enough to be
-/// seen, and further out the tip of each tooth that a sample falls in. As they are for other
-/// caches.
+/// seen, further out the tip of each tooth that a sample falls in, and both sides again at the
+/// counts that are shown as points of their own. The samples as they are for other caches.
 std::vector<CurvePointData> drawn_points(const Estimate& estimate,
-                                         const std::vector<CurvePoint>& samples);
+                                         const std::vector<CurvePoint>& samples,
+                                         const std::vector<Tokens>& shown = {});
 
 /// True where a curve is drawn with teeth.
 bool has_teeth(const Estimate& estimate);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KIVI's formats on the command line. Bytes of Llama 3 8B by hand: tests/core/kivi_test.cpp.
+// KIVI's formats on the command line. Bytes of Llama 3 8B by hand: tests/core/kivi_test.cpp and
+// kivi_way_test.cpp.
 #include "tests/cli/run_cli.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // KIVI's formats in the window: what can be chosen, what is shown of their parts, and a curve that
-// falls. Bytes of Llama 3 8B by hand: tests/core/kivi_test.cpp.
+// falls. Bytes of Llama 3 8B by hand: tests/core/kivi_test.cpp and kivi_way_test.cpp.
 #include "app/gui/budget.h"
 #include "app/gui/chart_builder.h"
 #include "app/gui/curve_teeth.h"
@@ -82,6 +82,14 @@ TEST_F(KiviStudy, ACurveShowsTeethWhereThereIsRoomElseTheirTips) {
     }
     EXPECT_TRUE(context_chart(study).subtitle.contains(s("teeth: a group of K is packed")));
     EXPECT_EQ(drawn.knees.size(), 1U);
+}
+
+TEST_F(KiviStudy, ALineRunsThroughWhatWasMeasured) {
+    const CurvePointData measured{Tokens(8192), Bytes(208'142'336)};
+    const auto line =
+        std::get<CurveChart>(verify_chart(study, s("llama-3-8b"), {measured}).body).curves.at(0);
+    EXPECT_THAT(line.points, testing::Contains(measured));
+    EXPECT_THAT(line.points, testing::Contains(CurvePointData{Tokens(8191), Bytes(214'880'256)}));
 }
 
 TEST_F(KiviStudy, OtherCurvesHaveNoTeeth) {
