@@ -4,10 +4,7 @@
 #include "core/fit.h"
 #include "core/prefix.h"
 #include "core/token_curve.h"
-#include "core/verify_evidence.h"
-#include "core/verify_request.h"
 #include "tests/core/kivi_formats.h"
-#include "tests/core/made_up_record.h"
 
 #include <gmock/gmock.h>
 
@@ -191,36 +188,6 @@ TEST(KiviBudget, TheLongestContextIsReachedWithoutRunningOut) {
 TEST(KiviBudget, NothingIsSaidWhereTheContextIsTheMost) {
     EXPECT_THAT(make_budget(deployment_of(std::int64_t{1} << 30, 8191)).notes,
                 testing::Not(Contains(HasSubstr("on the way"))));
-}
-
-// ---- verification ------------------------------------------------------------------------------
-
-TEST(KiviVerify, BothSidesOfAGroupAreRun) {
-    const ModelPtr model = load_model("llama-3-8b");
-    EXPECT_THAT(verify_contexts(*model, kivi(), Tokens(8192)),
-                ElementsAre(127, 128, 130, 320, 2048, 4096, 8191, 8192));
-    EXPECT_THAT(verify_contexts(*model, kivi("kivi_2bit_r32", "f16"), Tokens(100)),
-                ElementsAre(25, 31, 32, 34, 50, 80, 95, 100));
-    EXPECT_THAT(verify_contexts(*model, kivi(), Tokens(64)), ElementsAre(16, 32, 64));
-}
-
-TEST(KiviVerify, TheRequestHoldsStoredComponents) {
-    const ModelPtr model = load_model("llama-3-8b");
-    const JsonValue request =
-        verify_request(*model, settings_of("kivi_2bit", "kivi_4bit"), VerifyOptions{});
-    EXPECT_EQ(request.at("spec").array_at("layers")[0].array_at("components").size(), 4U);
-    EXPECT_EQ(request.at("formats").string_at("v"), "kivi_4bit");
-}
-
-TEST(KiviVerify, ARecordIsEvidenceForItsFigures) {
-    const ModelPtr model = load_model("llama-3-8b");
-    const Settings settings = settings_of("kivi_2bit", "kivi_2bit");
-    const VerifyRecordPtr record = test::made_up_record(*model, settings);
-    EXPECT_EQ(check_record(*record, *model).status, RecordStatus::equal);
-    const FigureEvidence evidence = figure_evidence(estimate(model, settings), {record});
-    for (const FigureKind figure : all_figure_kinds) {
-        EXPECT_EQ(evidence[static_cast<std::size_t>(figure)].status, EvidenceStatus::measured);
-    }
 }
 
 } // namespace
