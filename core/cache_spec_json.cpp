@@ -100,6 +100,16 @@ Value named(const JsonValue& json, std::string_view key, const Names<Value, n>& 
                 describe(json.at(key)));
 }
 
+Units units_from_json(const JsonValue& json) {
+    const Units units{named(json, "units", unit_names), json.integer_at("n")};
+    const bool divides = units.kind == Units::Kind::groups || units.kind == Units::Kind::remainder;
+    if (units.n < (divides ? 1 : 0)) {
+        throw Error("/n: expected at least " + std::to_string(divides ? 1 : 0) + ", found " +
+                    std::to_string(units.n));
+    }
+    return units;
+}
+
 Component component_from_json(const JsonValue& json) {
     Component component;
     const auto kind = layer_kind_from(json.string_at("kind"));
@@ -111,7 +121,7 @@ Component component_from_json(const JsonValue& json) {
     component.rows = json.integer_at("rows");
     component.width = json.integer_at("width");
     component.format_class = named(json, "format_class", class_names);
-    component.units = {named(json, "units", unit_names), json.integer_at("n")};
+    component.units = units_from_json(json);
     return component;
 }
 

@@ -71,6 +71,15 @@ Table curve_table(const std::vector<Curve>& curves, const Settings& settings, Ta
     return table;
 }
 
+/// A table has a few counts of a curve that falls again and again.
+void write_note_of_teeth(const CacheFormats& formats, Io& io) {
+    if (const std::int64_t length = formats.k->residual_length; length > 0) {
+        io.out << "note: " << formats.k->name << " keeps up to " << length - 1
+               << " recent tokens of K as " << formats.k->residual_format
+               << ": between two counts a cache may be larger than at both\n";
+    }
+}
+
 JsonValue curves_json(const std::vector<Curve>& curves) {
     JsonValue::Array models;
     for (const Curve& one : curves) {
@@ -112,6 +121,9 @@ int curve_command(const Options& options, Io& io) {
                << "\n\n";
     }
     io.out << format_table(curve_table(curves, options.settings, style), style);
+    if (style != TableStyle::csv) {
+        write_note_of_teeth(resolve_formats(options.settings, curves.front().model->plan), io);
+    }
     return answered;
 }
 

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/growth_mark.h"
 #include "core/kind_notes.h"
+#include "core/stored_components.h"
 
 #include <algorithm>
 #include <ostream>
@@ -178,7 +179,7 @@ Table component_table(const Estimate& estimate, TableStyle style) {
                  {"size", true},
                  {"bytes", true}},
                 {}};
-    for (const ComponentGroup& group : group_components(estimate.model->spec)) {
+    for (const ComponentGroup& group : group_components(estimate.model->spec, estimate.formats)) {
         const Component& component = group.component;
         const Bytes bytes =
             component_bytes(component, estimate.formats, estimate.settings.context) * group.layers *
@@ -186,7 +187,7 @@ Table component_table(const Estimate& estimate, TableStyle style) {
         table.rows.push_back({std::string(to_string(component.role)),
                               std::string(to_string(component.kind)), std::to_string(group.layers),
                               std::to_string(component.elements()), component.units.to_string(),
-                              std::string(estimate.formats.of(component.format_class).name),
+                              std::string(format_of(component, estimate.formats).name),
                               bytes_cell(bytes.count()), exact_cell(bytes.count(), style)});
     }
     return table;
@@ -198,11 +199,11 @@ Table layer_table(const Estimate& estimate, TableStyle style) {
         const LayerCache& layer = estimate.model->spec.layers[i];
         Bytes bytes;
         std::string components;
-        for (const Component& component : layer.components) {
+        for_each_stored(layer.components, estimate.formats, [&](const Component& component) {
             bytes += component_bytes(component, estimate.formats, estimate.settings.context) *
                      estimate.settings.sequences;
             components += (components.empty() ? "" : ", ") + component_text(component);
-        }
+        });
         if (layer.shared_with) {
             components = "reads layer " + std::to_string(*layer.shared_with);
         }

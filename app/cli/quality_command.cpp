@@ -5,6 +5,7 @@
 #include "app/cli/verifier.h"
 #include "core/catalog.h"
 #include "core/error.h"
+#include "core/stored_components.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -80,12 +81,12 @@ Pair counted(const ModelPtr& model, const AttentionDims& dims, const JsonValue& 
     Settings settings;
     settings.k_format = measured.string_at("k");
     settings.v_format = measured.string_at("v");
-    const Bytes row = row_bytes(numeric_format(settings.k_format), dims.key_width) +
-                      row_bytes(numeric_format(settings.v_format), dims.value_width);
+    const Ratio row = pair_bytes_per_token(numeric_format(settings.k_format), dims.key_width,
+                                           numeric_format(settings.v_format), dims.value_width);
     return {settings.k_format,
             settings.v_format,
             estimate(model, settings).uncapped.value(),
-            Ratio(row.count(), dims.key_width + dims.value_width),
+            row / Ratio(dims.key_width + dims.value_width),
             measured.array_at("errors"),
             false};
 }
@@ -232,6 +233,10 @@ std::string attended_text(const Quality& quality, std::size_t condition) {
     return formatted("%.3g", number(entry.at("attended_tokens")));
 }
 
+bool keeps_recent_tokens(const Pair& pair) {
+    return numeric_format(pair.k).residual_length > 0 || numeric_format(pair.v).residual_length > 0;
+}
+
 void write_notes(const Quality& quality, Io& io) {
     const JsonValue& result = quality.result;
     io.out << "\n"
@@ -248,6 +253,10 @@ void write_notes(const Quality& quality, Io& io) {
            << " of the tokens, flat ones to " << attended_text(quality, 1)
            << "; best: no pair takes as little and loses less under "
            << "the first condition\n";
+    if (std::any_of(quality.pairs.begin(), quality.pairs.end(), keeps_recent_tokens)) {
+        io.out << "bytes are those a token adds once it is packed: KIVI keeps recent tokens in "
+                  "f16\n";
+    }
     write_comparison(quality, io);
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/gui/chart_layout.h"
 #include "app/gui/context_extras.h"
+#include "app/gui/curve_teeth.h"
 #include "app/gui/format_setting.h"
 #include "app/gui/text.h"
 #include "core/error.h"
@@ -89,13 +90,18 @@ std::vector<LegendEntry> bar_legend(const BarChart& chart) {
 
 // --- curves
 
-std::vector<CurvePointData> points_between(const StudyRow& row, Tokens from, Tokens to) {
-    std::vector<CurvePointData> points;
-    for (const CurvePoint& point :
-         curve(*row.model, row.estimate->settings, from, to, curve_points)) {
-        points.push_back({point.tokens, point.required});
-    }
-    return points;
+std::vector<CurvePointData> points_between(const StudyRow& row, Tokens from, Tokens to,
+                                           const std::vector<Tokens>& shown) {
+    return drawn_points(*row.estimate,
+                        curve(*row.model, row.estimate->settings, from, to, curve_points), shown);
+}
+
+QString teeth_remark(const Study& study) {
+    const auto& rows = study.rows();
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const StudyRow& row) { return row.estimate && has_teeth(*row.estimate); })
+               ? tr("; teeth: a group of K is packed; further on their tips alone")
+               : QString();
 }
 
 std::vector<CurvePointData> knee_points(const StudyRow& row, Tokens until) {
@@ -109,17 +115,19 @@ std::vector<CurvePointData> knee_points(const StudyRow& row, Tokens until) {
     return points;
 }
 
-/// The curve of a row from 1 token to `end`. A number past 64 bits ends it early, not the chart.
-Curve make_curve(const StudyRow& row, int series, Tokens end) {
+/// The curve of a row from 1 token to `end`, through the counts that are shown as points. A number
+/// past 64 bits ends it early, not the chart.
+Curve make_curve(const StudyRow& row, int series, Tokens end,
+                 const std::vector<Tokens>& shown = {}) {
     Curve result;
     result.name = row.name;
     result.series = series;
     const Tokens limit = std::min(end, row.model->plan.max_context.value_or(end));
     try {
-        result.points = points_between(row, Tokens(1), limit);
+        result.points = points_between(row, Tokens(1), limit, shown);
         result.knees = knee_points(row, limit);
         if (limit < end) {
-            result.beyond = points_between(row, limit, end);
+            result.beyond = points_between(row, limit, end, shown);
         }
     } catch (const Error&) {
         result.beyond.clear();
@@ -325,9 +333,9 @@ ChartData context_chart(const Study& study) {
     chart.x_axis = tr("tokens");
     chart.y_axis = tr("bytes, all sequences");
     const ContextExtras extras = add_context_extras(study, end, chart);
-    ChartData data =
-        titled(study, tr("Cache over context"),
-               tr("; ◇ a window is full; dotted past a model's own maximum") + extras.remark);
+    ChartData data = titled(study, tr("Cache over context"),
+                            tr("; ◇ a window is full; dotted past a model's own maximum") +
+                                teeth_remark(study) + extras.remark);
     data.description += tr("; at the context: %1").arg(curve_summary(study)) + extras.description;
     data.body = std::move(chart);
     return data;
@@ -355,10 +363,12 @@ ChartData verify_chart(const Study& study, const QString& id,
     const StudyRow* row = study.row(id);
     if (row != nullptr && row->estimate) {
         Tokens end = study.settings().context;
+        std::vector<Tokens> shown;
         for (const CurvePointData& point : measured) {
             end = std::max(end, point.tokens);
+            shown.push_back(point.tokens);
         }
-        chart.curves.push_back(make_curve(*row, 0, power_of_two_from(end)));
+        chart.curves.push_back(make_curve(*row, 0, power_of_two_from(end), shown));
         chart.curves.back().measured = measured;
     }
     chart.x_axis = tr("tokens");

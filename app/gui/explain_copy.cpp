@@ -4,6 +4,7 @@
 #include "app/gui/text.h"
 #include "core/kind_notes.h"
 #include "core/report.h"
+#include "core/stored_components.h"
 
 namespace kvcaliper::gui {
 
@@ -38,7 +39,7 @@ QString components_text(const Estimate& estimate, bool markdown) {
                  {utf8(tr("units"))},
                  {utf8(tr("bytes")), true}},
                 {}};
-    for (const ComponentGroup& group : group_components(estimate.model->spec)) {
+    for (const ComponentGroup& group : group_components(estimate.model->spec, estimate.formats)) {
         const Component& one = group.component;
         const Bytes bytes =
             component_bytes(one, estimate.formats, estimate.settings.context) * group.layers;

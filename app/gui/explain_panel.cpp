@@ -5,6 +5,7 @@
 #include "app/gui/record_book.h"
 #include "app/gui/text.h"
 #include "core/kind_notes.h"
+#include "core/stored_components.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -47,7 +48,7 @@ QString components_html(const Estimate& estimate) {
     QString html = heading(tr("Components at %1 tokens, one sequence")
                                .arg(integer_text(estimate.settings.context.count())));
     html += QStringLiteral("<table cellspacing='0' cellpadding='2' width='100%'>");
-    for (const ComponentGroup& group : group_components(estimate.model->spec)) {
+    for (const ComponentGroup& group : group_components(estimate.model->spec, estimate.formats)) {
         const Bytes one =
             component_bytes(group.component, estimate.formats, estimate.settings.context);
         html += QStringLiteral("<tr><td>%1 × %2, %3</td><td align='right'>%4</td></tr>")

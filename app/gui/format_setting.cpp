@@ -2,6 +2,7 @@
 #include "app/gui/format_setting.h"
 
 #include "app/gui/text.h"
+#include "core/stored_components.h"
 
 #include <algorithm>
 
@@ -67,10 +68,8 @@ std::vector<StoredPart> stored_parts(const std::vector<ModelPtr>& models,
 QString format_problem(const NumericFormat& format, const std::vector<StoredPart>& parts) {
     const CacheFormats formats{&format, &format, &format, &format, &format};
     for (const StoredPart& part : parts) {
-        const NumericFormat& stored = format_of(part.component, formats);
-        if (!storable(stored, part.component.width)) {
-            return tr("%1: %2").arg(part.model,
-                                    text(not_storable_reason(stored, part.component.width)));
+        if (const auto problem = storage_problem(part.component, formats)) {
+            return tr("%1: %2").arg(part.model, text(*problem));
         }
     }
     return {};

@@ -3,6 +3,7 @@
 #include "app/gui/chart_view.h"
 #include "app/gui/pages.h"
 #include "app/gui/text.h"
+#include "core/stored_components.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -37,8 +38,7 @@ QString component_html(const Component& component, const Estimate& estimate) {
         .arg(role_text(component.role), rows.toHtmlEscaped())
         .arg(component.width)
         .arg(text(component.width_name).toHtmlEscaped(), text(component.units.to_string()),
-             text(estimate.formats.of(component.format_class).name),
-             text(format_bytes_exact(bytes)));
+             text(format_of(component, estimate.formats).name), text(format_bytes_exact(bytes)));
 }
 
 QString layer_link(std::size_t layer) {
@@ -99,9 +99,9 @@ QString layer_html(const StudyRow& row, int layer) {
                            "</th><th align='left'>one unit</th><th align='left'>units</th>"
                            "<th align='left'>format</th><th align='right'>bytes at %1</th></tr>")
                 .arg(integer_text(row.estimate->settings.context.count()));
-    for (const Component& component : cache.components) {
+    for_each_stored(cache.components, row.estimate->formats, [&](const Component& component) {
         html += component_html(component, *row.estimate);
-    }
+    });
     return html + QStringLiteral("</table>");
 }
 

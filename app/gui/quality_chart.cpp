@@ -17,7 +17,7 @@ namespace {
 
 struct Pair {
     QString k, v;
-    std::int64_t bytes = 0; ///< per token
+    Ratio bytes; ///< per token
     double error = 0;
     bool best = false;
     int series = 0; ///< 0: K takes more than V, 1: V more than K, 2: as much
@@ -31,6 +31,14 @@ double number(const JsonValue& value) {
         throw Error("quality: expected a number, found " + describe(value));
     }
     return static_cast<double>(*value.if_integer());
+}
+
+/// Bytes per token as an answer writes them: "53248", or "45/2" where tokens share a group.
+Ratio read_ratio(const std::string& text) {
+    const auto slash = text.find('/');
+    const Ratio whole = parse_written_number(text.substr(0, slash)).value;
+    return slash == std::string::npos ? whole
+                                      : whole / parse_written_number(text.substr(slash + 1)).value;
 }
 
 /// By the bytes of 640 numbers, which blocks of every size divide.
@@ -53,7 +61,7 @@ Pair read_pair(const JsonValue& json) {
     const JsonValue& best = json.at("best");
     return {text(k),
             text(v),
-            parse_written_number(json.string_at("bytes_per_token")).value.numerator(),
+            read_ratio(json.string_at("bytes_per_token")),
             error,
             best.if_bool() != nullptr && *best.if_bool(),
             series_of(k, v)};
@@ -77,7 +85,7 @@ QString pair_name(const Pair& pair) {
 }
 
 ScatterPoint point_of(const Pair& pair, bool named) {
-    return {static_cast<double>(pair.bytes), pair.error, named ? pair_name(pair) : QString()};
+    return {pair.bytes.to_double(), pair.error, named ? pair_name(pair) : QString()};
 }
 
 /// Each format alone is a place to start from: named where there is room.
@@ -127,18 +135,17 @@ std::optional<ScatterSpan> span_of(const std::vector<Pair>& pairs) {
         return std::nullopt;
     }
     const auto end = [](const Pair& pair) {
-        return ScatterPoint{static_cast<double>(pair.bytes), pair.error,
+        return ScatterPoint{pair.bytes.to_double(), pair.error,
                             tr("%1: %2").arg(pair_name(pair), percent(pair.error))};
     };
-    return ScatterSpan{end(*keys), end(*values),
-                       tr("%1 per token").arg(exact_text(Ratio(keys->bytes)))};
+    return ScatterSpan{end(*keys), end(*values), tr("%1 per token").arg(exact_text(keys->bytes))};
 }
 
 QString description_of(const QString& model, const std::vector<Pair>& pairs) {
     QStringList parts;
     for (const Pair& pair : pairs) {
-        parts
-            << tr("%1 %2 B %3").arg(pair_name(pair), integer_text(pair.bytes), percent(pair.error));
+        parts << QStringLiteral("%1 %2 %3")
+                     .arg(pair_name(pair), exact_text(pair.bytes), percent(pair.error));
     }
     return tr("%1, bytes per token and error of outputs: %2").arg(model, parts.join(tr("; ")));
 }

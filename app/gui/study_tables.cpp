@@ -7,6 +7,7 @@
 #include "app/gui/rebuild.h"
 #include "app/gui/text.h"
 #include "core/error.h"
+#include "core/stored_components.h"
 
 #include <map>
 #include <set>
@@ -54,7 +55,7 @@ std::vector<std::string> component_cells(const Component& component, const Estim
             std::string(to_string(component.role)),
             std::to_string(component.elements()),
             component.units.to_string(),
-            std::string(estimate.formats.of(component.format_class).name),
+            std::string(format_of(component, estimate.formats).name),
             std::to_string(bytes.count())};
 }
 
@@ -73,9 +74,9 @@ void add_layer(Table& table, const StudyRow& row, std::size_t index) {
         added.insert(added.end(), cells.begin(), cells.end());
         added.push_back(layer.decided_by);
     };
-    for (const Component& component : layer.components) {
+    for_each_stored(layer.components, row.estimate->formats, [&](const Component& component) {
         add(component_cells(component, *row.estimate));
-    }
+    });
     if (layer.components.empty()) {
         add(empty_cells(layer));
     }

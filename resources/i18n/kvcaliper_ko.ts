@@ -282,6 +282,10 @@
         <translation>; ◇ 윈도가 가득 참; 모델의 최대를 지나면 점선</translation>
     </message>
     <message>
+        <source>; teeth: a group of K is packed; further on their tips alone</source>
+        <translation>; 톱니: K 한 그룹이 압축됨; 더 뒤에서는 톱니의 꼭짓점만</translation>
+    </message>
+    <message>
         <source>; at the context: %1</source>
         <translation>; 컨텍스트에서: %1</translation>
     </message>
@@ -624,10 +628,6 @@
     <message>
         <source>%1 per token</source>
         <translation>토큰당 %1</translation>
-    </message>
-    <message>
-        <source>%1 %2 B %3</source>
-        <translation>%1 %2 B %3</translation>
     </message>
     <message>
         <source>%1, bytes per token and error of outputs: %2</source>

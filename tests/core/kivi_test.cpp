@@ -2,53 +2,21 @@
 // Caches in KIVI's formats. The rule is that of models/llama_kivi.py and quant/new_pack.py
 // (jy-yuan/KIVI; arXiv 2402.02750). Figures by hand: a group of 32 in 2 bits takes 8 bytes of
 // codes, a 2-byte scale and a 2-byte least value.
-#include "core/catalog.h"
 #include "core/engines/engine.h"
-#include "core/fit.h"
-#include "core/prefix.h"
 #include "core/report.h"
-#include "core/stored_components.h"
 #include "core/token_curve.h"
 #include "core/verify_evidence.h"
 #include "core/verify_request.h"
+#include "tests/core/kivi_formats.h"
 #include "tests/core/made_up_record.h"
-#include "tests/core/test_models.h"
 
 #include <gmock/gmock.h>
 
 namespace kvcaliper {
 namespace {
 
-using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-CacheFormats kivi(const char* k, const char* v) {
-    CacheFormats formats = ideal_formats();
-    formats.k = &numeric_format(k);
-    formats.v = &numeric_format(v);
-    return formats;
-}
-
-CacheFormats kivi(const char* format = "kivi_2bit") {
-    return kivi(format, format);
-}
-
-Bytes bytes_of(const Model& model, const CacheFormats& formats, std::int64_t tokens) {
-    return cache_bytes(model.spec, formats, Tokens(tokens)).bytes();
-}
-
-Bytes llama(std::int64_t tokens, const CacheFormats& formats = kivi()) {
-    return bytes_of(*load_model("llama-3-8b"), formats, tokens);
-}
-
-Settings settings_of(const char* k, const char* v, std::int64_t context = 8192) {
-    Settings settings;
-    settings.k_format = k;
-    settings.v_format = v;
-    settings.context = Tokens(context);
-    return settings;
-}
 
 constexpr const char* all_formats[] = {"kivi_2bit",      "kivi_4bit",     "kivi_2bit_r32",
                                        "kivi_4bit_r32",  "kivi_2bit_g64", "kivi_4bit_g64",
@@ -196,6 +164,28 @@ TEST(StoredComponents, SurviveJson) {
     EXPECT_EQ(cache_bytes(back, kivi(), Tokens(8191)).bytes(), Bytes(214'880'256));
 }
 
+TEST(Kivi, ATokenOfAPairMayTakePartOfAByte) {
+    const auto bytes = [](const char* k, std::int64_t key, const char* v, std::int64_t value) {
+        return pair_bytes_per_token(numeric_format(k), key, numeric_format(v), value);
+    };
+    EXPECT_EQ(bytes("q8_0", 128, "q4_0", 128), Ratio(136 + 72));
+    EXPECT_EQ(bytes("kivi_2bit", 128, "kivi_4bit", 128), Ratio(48 + 80));
+    EXPECT_EQ(bytes("kivi_2bit_g128", 80, "f16", 80), Ratio(45, 2) + Ratio(160)); // 80 × 36 / 128
+    EXPECT_THROW(bytes("f16", 80, "kivi_2bit", 80), Error);
+}
+
+TEST(StoredComponents, GroupsOfNoTokensAreRefused) {
+    const std::string text =
+        dump_json(to_json(stored_spec(load_model("llama-3-8b")->spec, kivi())), -1);
+    for (const char* units : {"groups", "remainder", "past"}) {
+        const std::string member = "\"units\":\"" + std::string(units) + "\",\"n\":";
+        std::string wrong = text;
+        wrong.replace(wrong.find(member + "128"), member.size() + 3,
+                      member + (std::string(units) == "past" ? "-1" : "0"));
+        EXPECT_THROW(cache_spec_from_json(parse_json(wrong, "x").value), Error) << units;
+    }
+}
+
 // ---- what can not be stored --------------------------------------------------------------------
 
 std::string problem(const char* model, const CacheFormats& formats) {
@@ -269,6 +259,58 @@ TEST(Kivi, HeadsAndLayersAreDividedTokensAreNot) {
               "--cp: expected 1 with kivi_2bit (no rule for how ranks divide its tokens), found 2");
 }
 
+// ---- every bundled model ------------------------------------------------------------------------
+
+/// The rule itself on the layers' dimensions, no component asked.
+std::int64_t by_rule(const AttentionDims& dims, const NumericFormat& format, std::int64_t tokens) {
+    const std::int64_t length = format.residual_length;
+    const std::int64_t group = format.elements_per_block;
+    const std::int64_t channels = dims.kv_heads * dims.key_width;
+    const std::int64_t old = std::max<std::int64_t>(tokens - length, 0);
+    const std::int64_t keys = tokens / length * length / group * channels * format.bytes_per_block +
+                              tokens % length * channels * 2;
+    const std::int64_t values =
+        old * dims.kv_heads * (dims.value_width / group) * format.bytes_per_block +
+        (tokens - old) * dims.kv_heads * dims.value_width * 2;
+    return keys + values;
+}
+
+/// Nothing for layers of other kinds.
+std::optional<std::int64_t> by_rule(const ModelPlan& plan, const NumericFormat& format,
+                                    std::int64_t tokens) {
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+        const auto& parts = plan.layers[i].parts;
+        if (parts.size() != 1 || parts[0].kind != LayerKind::full_attention) {
+            return std::nullopt;
+        }
+        bytes += by_rule(std::get<AttentionDims>(parts[0].dims), format, tokens);
+    }
+    return bytes;
+}
+
+TEST(Kivi, EveryModelOfFullAttentionTakesWhatTheRuleSays) {
+    int models = 0;
+    for (const CatalogEntry& entry : bundled_models()) {
+        const ModelPtr model = load_model(entry.path);
+        for (const char* name : all_formats) {
+            const CacheFormats formats = kivi(name);
+            if (storage_problem(model->spec, formats) || !by_rule(model->plan, *formats.k, 1)) {
+                continue;
+            }
+            ++models;
+            const TokenCurve curve(model->spec, formats, 3);
+            for (const std::int64_t tokens : {1, 31, 32, 127, 128, 129, 5000, 131071, 131072}) {
+                const std::int64_t expected = *by_rule(model->plan, *formats.k, tokens);
+                ASSERT_EQ(bytes_of(*model, formats, tokens), Bytes(expected))
+                    << entry.name << " " << name << " at " << tokens;
+                ASSERT_EQ(curve.at(Tokens(tokens)), Bytes(3 * expected));
+            }
+        }
+    }
+    EXPECT_GT(models, 100);
+}
+
 // ---- figures -----------------------------------------------------------------------------------
 
 TEST(Kivi, GrowthIsWhatIsPacked) {
@@ -331,181 +373,6 @@ TEST(Kivi, AnEstimateCountsStoredComponents) {
     EXPECT_EQ(sum, 208'142'336);
     EXPECT_THAT(roles, ElementsAre("key", "key_residual", "value", "value_residual"));
     EXPECT_EQ(json.array_at("layers")[0].array_at("components").size(), 4U);
-}
-
-// ---- the most on the way -----------------------------------------------------------------------
-
-TEST(Kivi, TheFullestContextIsRightBeforeAGroupIsPacked) {
-    EXPECT_EQ(fullest_context(kivi(), Tokens(8192)), Tokens(8191));
-    EXPECT_EQ(fullest_context(kivi(), Tokens(8191)), Tokens(8191));
-    EXPECT_EQ(fullest_context(kivi(), Tokens(8190)), Tokens(8063));
-    EXPECT_EQ(fullest_context(kivi(), Tokens(126)), Tokens(126)); // K has not packed any
-    EXPECT_EQ(fullest_context(kivi("f16", "kivi_2bit"), Tokens(8192)), Tokens(8192));
-    EXPECT_EQ(fullest_context(ideal_formats(), Tokens(8192)), Tokens(8192));
-}
-
-TEST(Kivi, AnEstimateSaysWhereItWasLarger) {
-    const auto notes = [](std::int64_t context) {
-        Settings settings = settings_of("kivi_2bit", "kivi_2bit", context);
-        settings.sequences = 2;
-        return estimate(load_model("llama-3-8b"), settings).notes;
-    };
-    EXPECT_THAT(notes(8192),
-                Contains("K keeps up to 127 recent tokens in f16: the most on the way to 8,192 "
-                         "tokens is 410 MiB (429,760,512 B) at 8,191"));
-    EXPECT_THAT(notes(8191), testing::Not(Contains(HasSubstr("on the way"))));
-    EXPECT_THAT(notes(100), testing::Not(Contains(HasSubstr("on the way"))));
-}
-
-/// The curve of Llama 3 8B, and its greatest bytes up to every count, one by one.
-struct Counted {
-    TokenCurve curve{load_model("llama-3-8b")->spec, kivi(), 1};
-    std::vector<Bytes> most{Bytes(0)};
-
-    explicit Counted(std::int64_t to) {
-        for (std::int64_t tokens = 1; tokens <= to; ++tokens) {
-            most.push_back(std::max(most.back(), curve.at(Tokens(tokens))));
-        }
-    }
-};
-
-TEST(KiviCurve, IsTheCacheAndKnowsItsMost) {
-    const Counted counted(3000);
-    for (std::int64_t tokens = 1; tokens <= 3000; ++tokens) {
-        ASSERT_EQ(counted.curve.most_until(Tokens(tokens)),
-                  counted.most[static_cast<std::size_t>(tokens)])
-            << tokens;
-    }
-    for (const std::int64_t tokens : {1, 127, 128, 129, 200, 8191, 8192}) {
-        EXPECT_EQ(counted.curve.at(Tokens(tokens)), llama(tokens));
-    }
-    EXPECT_THAT(counted.curve.bends(), ElementsAre(Tokens(128)));
-    EXPECT_EQ(counted.curve.period(), 128);
-}
-
-TEST(KiviCurve, TheLastCountThatNeverExceededACapacity) {
-    // What 8,192 tokens take is exceeded before: K's residual of the 63rd group fills.
-    const TokenCurve curve(load_model("llama-3-8b")->spec, kivi(), 1);
-    // 8,192 + 86: a token adds 2,048 B of K and 384 B of V in 32 layers, and 6,737,920 / 77,824 is
-    // 86.6.
-    EXPECT_EQ(last_within(curve, Bytes(214'880'256), Tokens(1), Tokens(1 << 20)), Tokens(8278));
-    EXPECT_EQ(last_within(curve, Bytes(214'880'255), Tokens(1), Tokens(1 << 20)), Tokens(8190));
-    const Counted counted(3000);
-    for (const std::int64_t capacity : {9'961'472, 16'646'144, 30'000'000, 60'000'000}) {
-        const auto last = last_within(curve, Bytes(capacity), Tokens(1), Tokens(3000));
-        ASSERT_TRUE(last);
-        const auto at = static_cast<std::size_t>(last->count());
-        EXPECT_LE(counted.most[at], Bytes(capacity));
-        EXPECT_GT(counted.most[at + 1], Bytes(capacity));
-    }
-}
-
-TEST(KiviCurve, CrossesWhereTheOtherIsLeftForGood) {
-    // Falcon-Mamba's 36,700,160 B: the last count at which KIVI takes no more is looked for one by
-    // one.
-    const TokenCurve packed(load_model("llama-3-8b")->spec, kivi(), 1);
-    const TokenCurve state(load_model("falcon-mamba-7b")->spec, ideal_formats(), 1);
-    std::int64_t last = 0;
-    for (std::int64_t tokens = 1; tokens <= 20'000; ++tokens) {
-        last = packed.at(Tokens(tokens)) <= Bytes(36'700'160) ? tokens : last;
-    }
-    const auto found = crossings(packed, state, Tokens(1), Tokens(20'000));
-    ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(found[0].tokens, Tokens(last + 1));
-    EXPECT_GT(last, 128);
-}
-
-// ---- shared prefixes ---------------------------------------------------------------------------
-
-Bytes shared(std::int64_t context, std::int64_t prefix, std::int64_t sequences) {
-    return shared_prefix_bytes(load_model("llama-3-8b")->spec, kivi(), Tokens(context),
-                               Tokens(prefix), sequences)
-        .bytes();
-}
-
-TEST(KiviPrefix, PackedTokensAreSharedRecentOnesAreNot) {
-    // A layer: 32 groups of K and 4,096 tokens of V once; 32 groups, 3,968 tokens and the residual
-    // of V for each.
-    const std::int64_t once = 32 * (32 * 49'152LL + 4096 * 384);
-    const std::int64_t each = 32 * (32 * 49'152LL + 3968 * 384 + 262'144);
-    EXPECT_EQ(shared(8192, 4096, 3), Bytes(once + 3 * each));
-    // Nothing but the prefix: of V what is older than 128 tokens.
-    EXPECT_EQ(shared(8192, 8192, 3), Bytes(32 * (64 * 49'152LL + 8064 * 384 + 3 * 262'144)));
-    // 4,100 of 4,164 tokens: 4 tokens of K and 64 of V of the prefix wait in each sequence.
-    EXPECT_EQ(shared(4164, 4100, 5),
-              Bytes(32 * (32 * 49'152LL + 4036 * 384 + 5 * (68 * 2048 + 262'144))));
-    EXPECT_EQ(shared(100, 60, 2), llama(100) * 2); // all of it is recent
-}
-
-TEST(KiviPrefix, OneSequenceSharesNothing) {
-    for (const std::int64_t context : {1, 127, 128, 200, 1000, 8191, 8192}) {
-        for (const std::int64_t prefix : {0, 1, 127, 128, 129, 1000, 8000}) {
-            if (prefix <= context) {
-                EXPECT_EQ(shared(context, prefix, 1), llama(context)) << context << " " << prefix;
-            }
-        }
-    }
-}
-
-TEST(KiviPrefix, SequencesFitOnTheWayToo) {
-    // At 8,191 tokens a sequence behind a prefix of 4,096 keeps 31 groups and 127 tokens of K,
-    // 3,967 and 128 of V: more than at 8,192.
-    const std::int64_t once = 32 * (32 * 49'152LL + 4096 * 384);
-    const std::int64_t each = 32 * (31 * 49'152LL + 127 * 2048 + 3967 * 384 + 262'144);
-    const auto most = [&](std::int64_t bytes) {
-        return sequences_in(load_model("llama-3-8b")->spec, kivi(), Tokens(8192), Tokens(4096),
-                            bytes);
-    };
-    EXPECT_EQ(most(once + 4 * each), 4);
-    EXPECT_EQ(most(once + 4 * each - 1), 3);
-}
-
-// ---- budgets -----------------------------------------------------------------------------------
-
-Deployment deployment_of(std::int64_t memory, std::int64_t context = 8192) {
-    Deployment deployment;
-    deployment.model = load_model("llama-3-8b");
-    deployment.settings = settings_of("kivi_2bit", "kivi_2bit", context);
-    deployment.device.name = "test";
-    deployment.device.display_name = "test";
-    deployment.device.vendor = "NVIDIA";
-    deployment.device.memory = Bytes(memory);
-    deployment.device.usable = Bytes(memory);
-    deployment.weights.total = {"weights", {{"given", {{"bytes", 0}}}}};
-    return deployment;
-}
-
-TEST(KiviBudget, CountsTheMostOnTheWay) {
-    Deployment deployment = deployment_of(std::int64_t{1} << 30);
-    const Budget budget = make_budget(deployment);
-    EXPECT_EQ(budget.cache.bytes(), Bytes(214'880'256));
-    EXPECT_EQ(budget.estimate.required.bytes(), Bytes(208'142'336));
-    EXPECT_EQ(cache_on_device(deployment).bytes(), Bytes(214'880'256));
-    EXPECT_THAT(budget.notes, Contains("the cache is counted at 8,191 tokens, where kivi_2bit "
-                                       "takes the most on the way to 8,192"));
-    EXPECT_EQ(most_sequences(deployment), 4); // five would end with 992 MiB, after 1,024.6
-    deployment.settings.parallel.tensor = 4;
-    EXPECT_EQ(make_budget(deployment).cache.bytes(), Bytes(214'880'256 / 4));
-    deployment.settings.parallel = {};
-    deployment.shared_prefix = Tokens(8192);
-    EXPECT_EQ(make_budget(deployment).cache.bytes(), Bytes(214'880'256));
-}
-
-TEST(KiviBudget, TheLongestContextIsReachedWithoutRunningOut) {
-    EXPECT_EQ(longest_context(deployment_of(214'880'255)), Tokens(8190));
-    const Counted counted(3000);
-    for (const std::int64_t memory : {9'961'472, 20'000'000, 40'000'000, 60'000'000}) {
-        const auto longest =
-            static_cast<std::size_t>(longest_context(deployment_of(memory)).count());
-        ASSERT_LT(longest, 3000U);
-        EXPECT_LE(counted.most[longest], Bytes(memory));
-        EXPECT_GT(counted.most[longest + 1], Bytes(memory));
-    }
-}
-
-TEST(KiviBudget, NothingIsSaidWhereTheContextIsTheMost) {
-    EXPECT_THAT(make_budget(deployment_of(std::int64_t{1} << 30, 8191)).notes,
-                testing::Not(Contains(HasSubstr("on the way"))));
 }
 
 // ---- verification ------------------------------------------------------------------------------
