@@ -35,9 +35,9 @@ constexpr KernelProof proofs[] = {
     {index_keys, "index.cuh", here, ""},
     {shared_cache, "attention.cuh, latent.cuh, mma.cuh", here, ""},
     {attention_sinks, "split.cuh", here, ""},
-    {"pages", "paged.cuh", here, ""},
+    {"pages", "placed.cuh", here, ""},
     {"cartridge", "attention.cuh, latent.cuh, mma.cuh", here, ""},
-    {"residual", "pack.cuh, residual.cuh", here, ""}, // formats that pack older tokens: KIVI
+    {"residual", "pack.cuh, placed.cuh", here, ""}, // formats that pack older tokens: KIVI
 };
 // clang-format on
 

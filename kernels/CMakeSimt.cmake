@@ -7,7 +7,7 @@
 
 add_library(kvcaliper_launch_plan STATIC attention_core.cpp launch_plan.cpp launch_plan_index.cpp
   launch_plan_recurrent.cpp
-  launch_plan_residual.cpp
+  launch_plan_placed.cpp
   launch_plan_state.cpp)
 target_include_directories(kvcaliper_launch_plan PRIVATE ${PROJECT_SOURCE_DIR})
 kvcaliper_target_settings(kvcaliper_launch_plan)

@@ -4,7 +4,7 @@
 #include "kernels/backend.h"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/launch_index.cuh"
-#include "kernels/cuda/launch_residual.cuh"
+#include "kernels/cuda/launch_placed.cuh"
 #include "kernels/cuda_driver.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/launch_index.cuh"
-#include "kernels/cuda/launch_residual.cuh"
+#include "kernels/cuda/launch_placed.cuh"
 
 #include <algorithm>
 #include <chrono>

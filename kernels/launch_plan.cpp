@@ -269,41 +269,6 @@ LaunchPlan plan_attention(const AttentionView& view, const DeviceFacts& facts,
         facts, splits);
 }
 
-/// Pages are read by the kernel of one or two query heads alone, whatever the device.
-LaunchPlan plan_attention(const PagedAttentionView& view, const DeviceFacts& device,
-                          std::int64_t splits) {
-    DeviceFacts facts = device;
-    facts.compute_capability = 0;
-    const std::string limits = first_refusal(std::array{
-        Limit{"page", view.page, kPageStep, kAny},
-        Limit{"table_pages", view.table_pages, divide_up(view.step.valid, view.page), kAny},
-    });
-    if (!limits.empty()) {
-        return refused(limits);
-    }
-    if (view.page % kPageStep != 0) {
-        return refused("expected page to be a multiple of " + std::to_string(kPageStep) +
-                       ", found " + std::to_string(view.page));
-    }
-    LaunchPlan plan = plan_attention(view.step, facts, splits);
-    if (plan.possible() && plan.columns * kWarpLanes > kMaxPagedGroupWidth) {
-        AttentionView single = view.step; // every query head for itself
-        single.kv_heads = single.heads;
-        plan = plan_attention(single, facts, splits);
-    }
-    if (!plan.possible()) {
-        return plan;
-    }
-    SplitShape& shape = plan.shape;
-    shape.tokens_per_split = divide_up(shape.tokens_per_split, view.page) * view.page;
-    plan.plain = false;
-    // Every lane of a warp loads the number of the page that its chunk lies in.
-    const std::int64_t chunks = divide_up(view.step.valid, paged_chunk(plan.columns, plan.heads));
-    plan.bytes_read += plan.grid / shape.splits * chunks * kWarpLanes *
-                       static_cast<std::int64_t>(sizeof(std::int32_t));
-    return plan;
-}
-
 LaunchPlan plan_attention(const LatentView& view, const DeviceFacts& facts, std::int64_t splits) {
     if (view.element == Element::f32) {
         return refused("expected f16 or bf16 attention, found f32");

@@ -23,21 +23,16 @@ inline constexpr std::int64_t kMaxRopeWidth = kRopeColumns * kWarpLanes;
 /// Most slots that a warp takes at once: a page must hold a whole number of these.
 inline constexpr std::int64_t kPageStep = 4;
 
-/// Widest rows of a page that several query heads share.
-inline constexpr std::int64_t kMaxPagedGroupWidth = 256;
+// Attention over pages, or with recent slots apart (placed.cuh).
 
-/// Slots that a warp takes at once from a page: as many as fit into registers.
-constexpr unsigned paged_chunk(unsigned columns, unsigned heads) {
-    return columns == 16 || columns * heads > 16 ? 2 : kPageStep;
+/// Widest rows that several query heads share there.
+inline constexpr std::int64_t kMaxPlacedGroupWidth = 256;
+/// The narrowest kernel's columns per lane.
+inline constexpr unsigned kPlacedColumns = 4;
+/// Slots that a warp takes at once: as many as fit into registers.
+constexpr unsigned placed_chunk(unsigned columns, unsigned heads) {
+    return columns == 16 ? 1 : columns * heads > 16 ? 2 : kPageStep;
 }
-
-/// The same where recent slots lie apart.
-constexpr unsigned residual_chunk(unsigned columns, unsigned heads) {
-    return columns == 16 ? 1 : paged_chunk(columns, heads);
-}
-
-/// Narrowest kernel for planes that keep recent tokens apart: columns per lane.
-inline constexpr unsigned kResidualColumns = 4;
 
 /// Widest index key: four of its columns in a lane.
 inline constexpr unsigned kIndexColumns = 4;

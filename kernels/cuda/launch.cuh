@@ -13,7 +13,6 @@
 #include "kernels/cuda/mamba1.cuh"
 #include "kernels/cuda/mamba2.cuh"
 #include "kernels/cuda/mma.cuh"
-#include "kernels/cuda/paged.cuh"
 #include "kernels/cuda/read.cuh"
 #include "kernels/cuda/rwkv.cuh"
 #include "kernels/cuda/xlstm.cuh"
@@ -124,42 +123,6 @@ inline void run(const AttentionView& view, void* workspace, const LaunchSite& si
         attend_heads<Bf16>(view, plan, partials, site);
     }
     merge(plan, view.out, view.value_width, partials, site, view.sinks, view.heads);
-}
-
-template <unsigned Columns, unsigned Heads>
-void attend_paged_as(const PagedAttentionView& view, const LaunchPlan& plan, float* partials,
-                     const LaunchSite& site) {
-    constexpr unsigned chunk = paged_chunk(Columns, Heads);
-    launch(attend_paged_split<Columns, Heads, chunk>, plan.grid, kBlockThreads, plan.shared_bytes,
-           site.stream, view, plan.shape, log2_scale(view.step.scale), partials);
-}
-
-template <unsigned Heads>
-void attend_paged(const PagedAttentionView& view, const LaunchPlan& plan, float* partials,
-                  const LaunchSite& site) {
-    switch (plan.columns) {
-    case 2:
-        return attend_paged_as<2, Heads>(view, plan, partials, site);
-    case 4:
-        return attend_paged_as<4, Heads>(view, plan, partials, site);
-    case 8:
-        return attend_paged_as<8, Heads>(view, plan, partials, site);
-    default:
-        return attend_paged_as<16, 1>(view, plan, partials, site);
-    }
-}
-
-inline void run(const PagedAttentionView& view, void* workspace, const LaunchSite& site) {
-    const LaunchPlan plan = plan_attention(view, site.facts, site.splits);
-    accepted(plan, "paged attention");
-    auto* const partials = static_cast<float*>(workspace);
-    if (plan.heads == 1) {
-        attend_paged<1>(view, plan, partials, site);
-    } else {
-        attend_paged<kGroupedHeads>(view, plan, partials, site);
-    }
-    merge(plan, view.step.out, view.step.value_width, partials, site, view.step.sinks,
-          view.step.heads);
 }
 
 template <class T>

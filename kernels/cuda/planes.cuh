@@ -208,7 +208,7 @@ SIMT_DEVICE void decode_any(float (&rows)[Count][Columns], const PlaneRows& plan
         return decode_rows<PerRow<Fp8E4m3>>(rows, plane, first, end);
     case Format::int8_per_token_head:
         return decode_rows<PerRow<std::int8_t>>(rows, plane, first, end);
-    default: // a format with a residual is no matter of rows (residual.cuh)
+    default: // a format with a residual is no matter of rows (placed.cuh)
         return;
     }
 }

@@ -88,7 +88,7 @@ TEST_F(RealQuality, EightBitsAreBetterSpentOnKeysAtTheSameBytes) {
             (k == "q8_0" ? keys : values) = number(pair.array_at("errors").front());
         }
     }
-    EXPECT_EQ(formats.size(), 15u);
+    EXPECT_EQ(formats.size(), 17u);
     EXPECT_GT(keys, 0);
     EXPECT_GT(values, 3 * keys);
 }
@@ -110,7 +110,7 @@ TEST_F(RealQuality, RowsAreInTheOrderOfTheirBytesAndTheBestAreMarked) {
         last = element;
         ++rows;
     }
-    EXPECT_EQ(rows, 15);
+    EXPECT_EQ(rows, 17);
     EXPECT_THAT(ran.out, HasSubstr("f32,q8_0,2.53125,165888,"));
 }
 
@@ -136,7 +136,7 @@ TEST_F(RealQuality, TheWindowsProgramIsGivenTheFiguresToDraw) {
     EXPECT_EQ(ran.out.substr(0, end), "--chart a.svg --kind quality --theme dark");
     const JsonValue figures = parse_json(ran.out.substr(end), "figures").value;
     EXPECT_EQ(figures.string_at("command"), "quality");
-    EXPECT_EQ(figures.array_at("pairs").size(), 15u);
+    EXPECT_EQ(figures.array_at("pairs").size(), 17u);
 }
 
 #endif

@@ -298,7 +298,7 @@ TEST(SimtTraffic, PagesMoveWhatThePlanSays) {
                                           16};
             const Memory workspace(*backend, backend->workspace_bytes(view));
             const LaunchPlan plan = plan_attention(view, options.facts);
-            const std::int64_t readers = width > kMaxPagedGroupWidth ? heads / 2 : 1;
+            const std::int64_t readers = width > kMaxPlacedGroupWidth ? heads / 2 : 1;
             EXPECT_EQ(plan.cache_bytes_read, readers * 2 * 50 * 2 * width * 2);
             expect_traffic(traffic(options, [&](Backend& b) { b.attend(view, workspace.get()); }),
                            plan);

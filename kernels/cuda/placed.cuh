@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split decode attention over packed planes whose recent tokens lie apart in f16.
+// Split decode attention where slots do not simply follow each other: in pages that a table names,
+// or packed with recent ones apart in f16. The rows of a chunk lie in one page, because splits
+// begin with a page and a page holds a whole number of chunks.
 #pragma once
 
 #include "kernels/cuda/attention.cuh"
@@ -87,13 +89,23 @@ SIMT_DEVICE void decode_any(float (&rows)[Count][Columns], const SplitRows& spli
     }
 }
 
-/// What a side of the view has for plane number `plane`.
-struct SplitSide {
+/// Either view of such a step: without a table there are no pages, and with one nothing is packed.
+struct PlacedView {
+    AttentionView step;
+    const std::int32_t* table;
+    std::int64_t table_pages, page;
+    const void *recent_k, *recent_v;
+    std::int64_t key_slots, recent_key_slots, value_slots, recent_value_slots;
+};
+
+/// What a side of the view has.
+struct PlacedSide {
     const void *planes, *recent;
     std::int64_t slots, recent_slots, plain_slots, width, packed;
     Format format;
     bool per_channel;
 
+    /// Of plane number `plane`, all slots.
     SIMT_DEVICE SplitRows rows(std::int64_t plane) const {
         const Packing packing = packing_of(format);
         if (packing.residual == 0) {
@@ -116,14 +128,46 @@ struct SplitSide {
                                       : 2u,
                 per_channel};
     }
+
+    /// The rows of one head in page number `page` of planes [pages][kv_heads][page][width].
+    SIMT_DEVICE const unsigned char* page_rows(std::int32_t page, std::int64_t kv_heads,
+                                               std::int64_t kv_head,
+                                               std::int64_t page_slots) const {
+        return plane_at(planes, page * kv_heads + kv_head, page_slots, width, format).rows;
+    }
 };
+
+SIMT_DEVICE PlacedSide key_side(const PlacedView& view) {
+    const AttentionView& step = view.step;
+    return {step.k,
+            view.recent_k,
+            view.key_slots,
+            view.recent_key_slots,
+            step.slots,
+            step.key_width,
+            packed_keys(step.key_format, step.valid),
+            step.key_format,
+            true};
+}
+
+SIMT_DEVICE PlacedSide value_side(const PlacedView& view) {
+    const AttentionView& step = view.step;
+    return {step.v,
+            view.recent_v,
+            view.value_slots,
+            view.recent_value_slots,
+            step.slots,
+            step.value_width,
+            packed_values(step.value_format, step.valid),
+            step.value_format,
+            false};
+}
 
 template <unsigned Columns, unsigned Heads, unsigned Chunk>
 __global__ void __launch_bounds__(kBlockThreads, 1)
-    attend_residual_split(ResidualAttentionView residual, SplitShape shape, float log2_scale,
-                          float* partials) {
+    attend_placed_split(PlacedView placed, SplitShape shape, float log2_scale, float* partials) {
     SIMT_DYN_SHARED(float, shared);
-    const AttentionView& view = residual.step;
+    const AttentionView& view = placed.step;
     const std::int64_t group = view.heads / view.kv_heads;
     BlockPlace at;
     // A block of one query head, whatever its group: the widest rows leave no registers for more.
@@ -131,26 +175,8 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
             shape);
     const std::int64_t kv_head = Heads == 1 ? at.kv_head / group : at.kv_head;
     const std::int64_t plane = at.sequence * view.kv_heads + kv_head;
-    const SplitSide key_side{view.k,
-                             residual.recent_k,
-                             residual.key_slots,
-                             residual.recent_key_slots,
-                             view.slots,
-                             view.key_width,
-                             packed_keys(view.key_format, view.valid),
-                             view.key_format,
-                             true};
-    const SplitSide value_side{view.v,
-                               residual.recent_v,
-                               residual.value_slots,
-                               residual.recent_value_slots,
-                               view.slots,
-                               view.value_width,
-                               packed_values(view.value_format, view.valid),
-                               view.value_format,
-                               false};
-    const SplitRows keys = key_side.rows(plane);
-    const SplitRows values = value_side.rows(plane);
+    SplitRows keys = key_side(placed).rows(plane);
+    SplitRows values = value_side(placed).rows(plane);
 
     float q[Heads][Columns];
     load_queries<AnyFormat>(q, view.q, view.key_width, view.element, at);
@@ -158,12 +184,23 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
     clear_all(softmax);
     for (std::int64_t slot = at.begin + warp_index() * Chunk; slot < at.end;
          slot += kBlockWarps * Chunk) {
-        const std::int64_t stop = slot + Chunk < at.end ? slot + Chunk : at.end;
+        std::int64_t first = slot;
+        if (placed.table != nullptr) {
+            const std::int32_t page =
+                load(placed.table + at.sequence * placed.table_pages + slot / placed.page);
+            keys.others.rows =
+                key_side(placed).page_rows(page, view.kv_heads, kv_head, placed.page);
+            values.others.rows =
+                value_side(placed).page_rows(page, view.kv_heads, kv_head, placed.page);
+            first = slot % placed.page;
+        }
+        const std::int64_t left = at.end - slot;
+        const std::int64_t stop = first + (left < Chunk ? left : Chunk);
         // Values begin to be recent anywhere; a chunk in which they do is taken in two.
         const std::int64_t cut =
-            slot < values.packed && values.packed < stop ? values.packed : stop;
+            first < values.packed && values.packed < stop ? values.packed : stop;
         SIMT_UNROLL_BY(1)
-        for (std::int64_t first = slot; first < stop; first = first < cut ? cut : stop) {
+        for (; first < stop; first = first < cut ? cut : stop) {
             attend_chunk<AnyFormat, Chunk>(softmax, q, keys, values, first,
                                            first < cut ? cut : stop, log2_scale);
         }

@@ -89,7 +89,7 @@ void count_packed_loads(LaunchPlan& plan, const ResidualAttentionView& view) {
     const std::int64_t blocks = plan.grid / plan.shape.splits; // that read each slot
     const Side keys = key_side(view), values = value_side(view);
     const std::int64_t passes =
-        packed_key_passes(view, plan.shape, residual_chunk(plan.columns, plan.heads));
+        packed_key_passes(view, plan.shape, placed_chunk(plan.columns, plan.heads));
     plan.bytes_read += blocks * (passes * kPackedLoad - keys.packed * kHalf) * step.key_width +
                        blocks * values.packed * (kPackedLoad - kHalf) * step.value_width;
     const auto saved = [](const Side& side, std::int64_t width) {
@@ -102,29 +102,62 @@ void count_packed_loads(LaunchPlan& plan, const ResidualAttentionView& view) {
         blocks * (saved(keys, step.key_width) + saved(values, step.value_width));
 }
 
-} // namespace
-
 /// By the kernel of one or a few query heads alone, whatever the device.
-LaunchPlan plan_attention(const ResidualAttentionView& view, const DeviceFacts& device,
-                          std::int64_t splits) {
+LaunchPlan plan_placed(AttentionView view, const DeviceFacts& device, std::int64_t splits) {
     DeviceFacts facts = device;
     facts.compute_capability = 0;
-    AttentionView plain = plain_view(view);
-    LaunchPlan plan = plan_attention(plain, facts, splits);
-    if (plan.possible() && plan.columns * kWarpLanes > kMaxPagedGroupWidth) {
-        plain.kv_heads = plain.heads; // every query head for itself
-        plan = plan_attention(plain, facts, splits);
+    LaunchPlan plan = plan_attention(view, facts, splits);
+    if (plan.possible() && plan.columns * kWarpLanes > kMaxPlacedGroupWidth) {
+        view.kv_heads = view.heads; // every query head for itself
+        plan = plan_attention(view, facts, splits);
     }
+    plan.columns = std::max(plan.columns, kPlacedColumns);
+    plan.plain = false;
+    return plan;
+}
+
+/// A split begins with a page, or with a chunk.
+void begin_splits_with(LaunchPlan& plan, std::int64_t slots) {
+    plan.shape.tokens_per_split = divide_up(plan.shape.tokens_per_split, slots) * slots;
+}
+
+} // namespace
+
+LaunchPlan plan_attention(const PagedAttentionView& view, const DeviceFacts& device,
+                          std::int64_t splits) {
+    const std::string limits = first_refusal(std::array{
+        Limit{"page", view.page, kPageStep, kAny},
+        Limit{"table_pages", view.table_pages, divide_up(view.step.valid, view.page), kAny},
+    });
+    if (!limits.empty()) {
+        return refused(limits);
+    }
+    if (view.page % kPageStep != 0) {
+        return refused("expected page to be a multiple of " + std::to_string(kPageStep) +
+                       ", found " + std::to_string(view.page));
+    }
+    LaunchPlan plan = plan_placed(view.step, device, splits);
+    if (!plan.possible()) {
+        return plan;
+    }
+    begin_splits_with(plan, view.page);
+    // Every lane of a warp loads the number of the page that its chunk lies in.
+    const std::int64_t chunks = divide_up(view.step.valid, placed_chunk(plan.columns, plan.heads));
+    plan.bytes_read += plan.grid / plan.shape.splits * chunks * kWarpLanes *
+                       static_cast<std::int64_t>(sizeof(std::int32_t));
+    return plan;
+}
+
+LaunchPlan plan_attention(const ResidualAttentionView& view, const DeviceFacts& device,
+                          std::int64_t splits) {
+    LaunchPlan plan = plan_placed(plain_view(view), device, splits);
     if (!plan.possible()) {
         return plan;
     }
     if (const std::string reason = refusal_of(view); !reason.empty()) {
         return refused(reason);
     }
-    plan.columns = std::max(plan.columns, kResidualColumns);
-    SplitShape& shape = plan.shape;
-    shape.tokens_per_split = divide_up(shape.tokens_per_split, kPageStep) * kPageStep;
-    plan.plain = false;
+    begin_splits_with(plan, kPageStep);
     count_packed_loads(plan, view);
     return plan;
 }
