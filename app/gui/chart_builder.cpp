@@ -100,7 +100,7 @@ QString teeth_remark(const Study& study) {
     const auto& rows = study.rows();
     return std::any_of(rows.begin(), rows.end(),
                        [](const StudyRow& row) { return row.estimate && has_teeth(*row.estimate); })
-               ? tr("; teeth: a group of K is packed; further on their tips alone")
+               ? tr("; teeth: K is packed (further right their tips alone)")
                : QString();
 }
 

@@ -282,7 +282,7 @@
         <translation>; ◇ 윈도가 가득 참; 모델의 최대를 지나면 점선</translation>
     </message>
     <message>
-        <source>; teeth: a group of K is packed; further on their tips alone</source>
+        <source>; teeth: K is packed (further right their tips alone)</source>
         <translation>; 톱니: K 한 그룹이 압축됨; 더 뒤에서는 톱니의 꼭짓점만</translation>
     </message>
     <message>

@@ -80,7 +80,7 @@ TEST_F(KiviStudy, ACurveShowsTeethWhereThereIsRoomElseTheirTips) {
             EXPECT_GT(drawn.points[i].bytes, drawn.points[i - 1].bytes); // no teeth that are none
         }
     }
-    EXPECT_TRUE(context_chart(study).subtitle.contains(s("teeth: a group of K is packed")));
+    EXPECT_TRUE(context_chart(study).subtitle.contains(s("teeth: K is packed")));
     EXPECT_EQ(drawn.knees.size(), 1U);
 }
 
