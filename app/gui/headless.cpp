@@ -87,7 +87,9 @@ void apply_given(Study& study, const Options& options) {
 void require_answers(const Study& study) {
     for (const StudyRow& row : study.rows()) {
         if (!row.error.isEmpty()) {
-            throw Error(utf8(row.model ? row.id + QStringLiteral(": ") + row.error : row.error));
+            const QString name = row.id + QStringLiteral(": ");
+            const bool unnamed = row.model && !row.error.startsWith(name);
+            throw Error(utf8(unnamed ? name + row.error : row.error));
         }
     }
 }

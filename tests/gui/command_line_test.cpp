@@ -185,6 +185,16 @@ TEST(Program, AnswersErrorsInOneLineWithCode2) {
     }
 }
 
+TEST(Program, NamesAModelWithoutAnAnswerOnce) {
+    const QTemporaryDir folder;
+    for (const char* format : {"q8_0", "kivi_2bit"}) { // 32 does not divide 80
+        const Ran ran =
+            run({s("--chart"), folder.filePath(s("chart.svg")), s("--kv"), s(format), s("phi-2")});
+        EXPECT_EQ(ran.code, 2);
+        EXPECT_EQ(ran.err.count("phi-2"), 1) << ran.err.toStdString();
+    }
+}
+
 TEST(Program, SaysVersionAndHelp) {
     EXPECT_EQ(run({s("--version")}).out, QByteArray("kvcaliper-gui 0.1.0\n"));
     EXPECT_TRUE(run({s("--help")}).out.contains("--chart"));
