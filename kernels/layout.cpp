@@ -191,9 +191,21 @@ template <typename Dims> IoPlan io_of(const Dims&, const PlaneElements&, std::in
 
 } // namespace
 
+std::int64_t key_residual(const VerifyRequest& request) {
+    const auto attends = [](const LayerPart& part) {
+        return part.kind == LayerKind::full_attention;
+    };
+    const auto& layers = request.plan.layers;
+    const bool any = std::any_of(layers.begin(), layers.end(), [&](const LayerPlan& layer) {
+        return std::any_of(layer.parts.begin(), layer.parts.end(), attends);
+    });
+    return any ? packing_of(plane_elements(request).key_format).residual : 0;
+}
+
 std::int64_t first_step(const VerifyRequest& request, std::int64_t context) {
-    const Format key = plane_elements(request).key_format;
-    return std::max(context - request.steps, packed_keys(key, context) - 1);
+    const std::int64_t residual = key_residual(request);
+    const std::int64_t first = context - request.steps;
+    return residual > 0 ? std::max(first, context / residual * residual - 1) : first;
 }
 
 PlaneElements plane_elements(const VerifyRequest& request) {

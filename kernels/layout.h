@@ -49,6 +49,9 @@ struct LayerGroup {
 /// Every part of every layer; behind them the layers that read another's first part.
 std::vector<LayerGroup> layer_groups(const ModelPlan& plan);
 
+/// Keys are packed whenever there are so many more of them; 0 where no layer's are.
+std::int64_t key_residual(const VerifyRequest& request);
+
 /// The position of the first decode step of a context: as many before its end as are asked for, but
 /// none before the one after which keys are packed for the last time. Until then they would take
 /// more f16 rows than the context keeps.

@@ -327,7 +327,7 @@ std::int64_t measured_bytes(const Sample& sample) {
 
 /// Tokens after which a cache takes as much more as before; 1 for most.
 std::int64_t stride_of(const VerifyRequest& request) {
-    return std::max<std::int64_t>(1, packing_of(plane_elements(request).key_format).residual);
+    return std::max<std::int64_t>(1, key_residual(request));
 }
 
 /// Slope and intercept between the two largest contexts at or above the last window, per sequence.

@@ -90,6 +90,9 @@ TEST_P(ResidualVerify, StepsBeginWithTheFlush) {
     EXPECT_THAT(notes, Contains(HasSubstr("begin with the one after which kivi_2bit_r32 packs")));
     request.contexts = {70};
     EXPECT_THAT(verify_with(request).notes, Not(Contains(HasSubstr("packs keys"))));
+    // States have no keys.
+    request = packed_request("kivi_2bit_r32", "f16", {64}, {mamba1_layer()});
+    EXPECT_THAT(verify_with(request).notes, Not(Contains(HasSubstr("packs keys"))));
 }
 
 TEST_P(ResidualVerify, WrongPredictionsAreRefuted) {
