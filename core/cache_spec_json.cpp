@@ -110,6 +110,15 @@ Units units_from_json(const JsonValue& json) {
     return units;
 }
 
+std::int64_t not_negative(const JsonValue& json, std::string_view key) {
+    const std::int64_t value = json.integer_at(key);
+    if (value < 0) {
+        throw Error("/" + std::string(key) + ": expected at least 0, found " +
+                    std::to_string(value));
+    }
+    return value;
+}
+
 Component component_from_json(const JsonValue& json) {
     Component component;
     const auto kind = layer_kind_from(json.string_at("kind"));
@@ -118,8 +127,8 @@ Component component_from_json(const JsonValue& json) {
     }
     component.kind = *kind;
     component.role = named(json, "role", role_names);
-    component.rows = json.integer_at("rows");
-    component.width = json.integer_at("width");
+    component.rows = not_negative(json, "rows");
+    component.width = not_negative(json, "width");
     component.format_class = named(json, "format_class", class_names);
     component.units = units_from_json(json);
     return component;

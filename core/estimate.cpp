@@ -36,25 +36,6 @@ std::optional<std::int64_t> chunk_of(const CacheSpec& spec) {
     return std::nullopt;
 }
 
-/// Says where a cache was larger on the way to its context than it is there, or "".
-std::string larger_before(const Estimate& estimate) {
-    const Settings& settings = estimate.settings;
-    const Tokens fullest = fullest_context(estimate.formats, settings.context);
-    if (fullest == settings.context) {
-        return "";
-    }
-    const Bytes most =
-        cache_bytes(estimate.model->spec, estimate.formats, fullest).bytes() * settings.sequences;
-    if (most <= estimate.required.bytes()) {
-        return "";
-    }
-    const NumericFormat& format = *estimate.formats.k;
-    return "K keeps up to " + format_integer(format.residual_length - 1) + " recent tokens in " +
-           std::string(format.residual_format) + ": the most on the way to " +
-           format_integer(settings.context.count()) + " tokens is " + format_bytes_exact(most) +
-           " at " + format_integer(fullest.count());
-}
-
 std::vector<std::string> setting_notes(const Estimate& estimate) {
     std::vector<std::string> notes;
     if (std::string note = larger_before(estimate); !note.empty()) {
@@ -153,6 +134,25 @@ std::vector<Tokens> knees_between(const CacheSpec& spec, const CacheFormats& for
 }
 
 } // namespace
+
+std::string larger_before(const Estimate& estimate) {
+    const Settings& settings = estimate.settings;
+    const Tokens fullest = fullest_context(estimate.formats, settings.context);
+    if (fullest == settings.context) {
+        return "";
+    }
+    const Bytes most =
+        cache_bytes(estimate.model->spec, estimate.formats, fullest).bytes() * settings.sequences;
+    if (most <= estimate.required.bytes()) {
+        return "";
+    }
+    const NumericFormat& format = *estimate.formats.k;
+    return "K keeps up to " + format_integer(format.residual_length - 1) + " recent tokens in " +
+           std::string(format.residual_format) + ": the most on the way to " +
+           format_integer(settings.context.count()) + " tokens is " + format_bytes_exact(most) +
+           " at " + format_integer(fullest.count()) +
+           (settings.parallel.is_one() ? "" : ", in the whole model");
+}
 
 CacheFormats resolve_formats(const Settings& settings, const ModelPlan& plan,
                              const CacheFormats& automatic) {

@@ -91,6 +91,10 @@ Estimate estimate(ModelPtr model, const Settings& settings);
 /// estimate() does.
 Estimate estimate_held(ModelPtr model, const Settings& settings);
 
+/// Where a cache was larger on the way to its context than it is there: a note of its estimate, or
+/// "".
+std::string larger_before(const Estimate& estimate);
+
 /// The same for so many sequences.
 Figure times_sequences(Figure figure, std::int64_t sequences);
 

@@ -219,7 +219,9 @@ Figure most_of_cache(const Deployment& deployment, const Estimate& estimate) {
     return cache;
 }
 
+/// In place of the estimate's note, which knows neither the device's share nor a shared prefix.
 void add_cache_note(const Deployment& deployment, Budget& budget) {
+    std::erase(budget.estimate.notes, larger_before(budget.estimate));
     const auto before = fullest_before(deployment, budget.estimate);
     if (before && budget.cache.value() > cache_figure(deployment, budget.estimate).value()) {
         budget.notes.push_back(

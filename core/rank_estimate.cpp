@@ -38,8 +38,10 @@ Spread spread_of(const Estimate& whole) {
 /// Groups of consecutive tokens do not lie on one rank where token i is on rank i mod ranks.
 void check_context_ranks(const Spread& spread) {
     const CacheFormats& formats = spread.whole.formats;
-    if (spread.context_ranks > 1 && has_residual(formats)) {
-        const NumericFormat& format = formats.k->residual_length > 0 ? *formats.k : *formats.v;
+    const CacheSpec& spec = spread.whole.model->spec;
+    const bool keys = packs(spec, formats, Role::key);
+    if (spread.context_ranks > 1 && (keys || packs(spec, formats, Role::value))) {
+        const NumericFormat& format = keys ? *formats.k : *formats.v;
         throw Error("--cp: expected 1 with " + std::string(format.name) +
                     " (no rule for how ranks divide its tokens), found " +
                     std::to_string(spread.context_ranks));

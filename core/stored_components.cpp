@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/stored_components.h"
 
+#include <algorithm>
+
 namespace kvcaliper {
 
 namespace {
@@ -64,6 +66,16 @@ std::optional<std::array<Component, 2>> split_component(const Component& compone
         return split_value(component, residual);
     }
     return std::nullopt;
+}
+
+bool packs(const CacheSpec& spec, const CacheFormats& formats, Role role) {
+    if (!has_residual(formats)) {
+        return false;
+    }
+    const std::vector<ComponentGroup> groups = group_components(spec);
+    return std::any_of(groups.begin(), groups.end(), [&](const ComponentGroup& group) {
+        return group.component.role == role && split_component(group.component, formats);
+    });
 }
 
 CacheSpec stored_spec(const CacheSpec& spec, const CacheFormats& formats) {

@@ -20,6 +20,9 @@ bool is_residual(Role role);
 /// True where K or V is packed in groups of tokens or once a token is old enough.
 bool has_residual(const CacheFormats& formats);
 
+/// True where the spec holds components of that role, key or value, that are packed so.
+bool packs(const CacheSpec& spec, const CacheFormats& formats, Role role);
+
 /// The packed tokens and behind them the recent ones, for a key or value of every token in a format
 /// with a residual; nothing for a component that is stored as it is, those two included. A packed
 /// key's row is one channel over R tokens, a packed value's one head of one token.

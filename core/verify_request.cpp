@@ -38,8 +38,12 @@ std::vector<std::int64_t> verify_contexts(const Model& model, const CacheFormats
     };
     add(tokens / 4);
     add(tokens / 2);
-    add_residual_contexts(*formats.k, context, add);
-    add_residual_contexts(*formats.v, context, add);
+    if (packs(model.spec, formats, Role::key)) {
+        add_residual_contexts(*formats.k, context, add);
+    }
+    if (packs(model.spec, formats, Role::value)) {
+        add_residual_contexts(*formats.v, context, add);
+    }
     for (const LayerPlan& layer : model.plan.layers) {
         for (const LayerPart& part : layer.parts) {
             if (const auto* dims = std::get_if<AttentionDims>(&part.dims); dims && dims->window) {

@@ -341,8 +341,15 @@ void decode_row(const StoredRows& rows, const unsigned char* in, float* out) {
     case Format::fp8_per_token_head:
     case Format::int8_per_token_head:
         return decode_scales_behind(rows, in, out);
-    default: // a format with a residual is no matter of rows
-        return;
+    case Format::kivi_2bit:
+    case Format::kivi_4bit:
+    case Format::kivi_2bit_r32:
+    case Format::kivi_4bit_r32:
+    case Format::kivi_2bit_g64:
+    case Format::kivi_4bit_g64:
+    case Format::kivi_2bit_g128:
+    case Format::kivi_4bit_g128:
+        return; // no matter of rows (backend_cpu_packed.cpp)
     }
 }
 

@@ -205,7 +205,8 @@ void ContextRun::finish_group(ContextOutcome& outcome, int group) const {
                 sample.max_error = std::max(sample.max_error.value_or(0), outcomes_[g].max_error);
                 sample.bound = driver.bound();
                 sample.refuted = sample.refuted || !(outcomes_[g].max_error <= driver.bound());
-                sample.quantisation_error = driver.quantisation_error(i);
+                sample.quantisation_error =
+                    planes[i].slots > 0 ? driver.quantisation_error(i) : std::nullopt;
             }
 }
 

@@ -161,9 +161,17 @@ KVCALIPER_ANYWHERE FormatBlock block_of(Format format) {
     case Format::fp8_per_token_head:
     case Format::int8_per_token_head:
         return {1, 1, 4};
-    default: // a residual
+    case Format::kivi_2bit:
+    case Format::kivi_4bit:
+    case Format::kivi_2bit_r32:
+    case Format::kivi_4bit_r32:
+    case Format::kivi_2bit_g64:
+    case Format::kivi_4bit_g64:
+    case Format::kivi_2bit_g128:
+    case Format::kivi_4bit_g128:
         return {packing_of(format).group, packing_of(format).group_bytes()};
     }
+    return {1, 1};
 }
 
 KVCALIPER_ANYWHERE Format format_of(Element element) {

@@ -105,8 +105,10 @@ LayerGroup& group_for(std::vector<LayerGroup>& groups, const LayerPart& part) {
     return known == groups.end() ? groups.emplace_back(LayerGroup{part, {}, {}}) : *known;
 }
 
-/// The least piece of a plane of which some byte differs from poison once it was written. Words of
-/// codes and pairs of scales are such, and lie apart.
+/// The least piece of a plane of which some byte differs from poison once it was written. Packed
+/// planes are looked at word by word, for codes and scales lie apart: a pair of scales is never
+/// NaN, and all codes of a word are the highest only where all its numbers are near their group's
+/// most.
 std::int64_t element_size(const Plane& plane) {
     if (keeps_residual(plane.format))
         return 4;
@@ -134,7 +136,7 @@ IoPlan io_of(const AttentionDims& d, const PlaneElements& e, std::int64_t n) {
     io.append_tokens = chunk_tokens(token);
     if (const std::int64_t residual = packing_of(e.key_format).residual; residual > 0)
         io.append_tokens = (io.append_tokens + residual - 1) / residual * residual;
-    io.append = io.append_tokens * token;
+    io.append = checked_multiply(io.append_tokens, token);
     io.query = checked_multiply(n, d.heads * d.key_width * element_bytes(e.key));
     io.out = checked_multiply(n, d.heads * d.value_width * 4);
     io.sinks = d.sinks > 0 ? d.heads * 4 : 0;

@@ -253,6 +253,8 @@ void Run::note_compressors() {
 /// What is done differently where keys stay in f16 until there are enough of them to pack.
 void Run::note_residuals() {
     std::int64_t shortened = 0;
+    if (request_.depth != Depth::use)
+        return;
     for (const std::int64_t context : request_.contexts)
         shortened += first_step(request_, context) > context - request_.steps ? 1 : 0;
     if (shortened > 0)
@@ -352,6 +354,11 @@ void Run::fit() {
     if (std::count_if(totals.begin(), totals.end(), on_stride) > 1)
         totals.erase(std::remove_if(totals.begin(), totals.end(), std::not_fn(on_stride)),
                      totals.end());
+    else if (stride > 1)
+        result_.notes.push_back("fewer than two contexts are multiples of the " +
+                                format_integer(stride) +
+                                " tokens whose keys are packed together: slope and intercept are "
+                                "those of a line between two contexts, not of the growth");
     const Sample& last = *totals.back();
     const Sample& before = totals.size() > 1 ? *totals[totals.size() - 2] : last;
     const std::int64_t tokens = last.context - before.context;

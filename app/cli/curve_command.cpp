@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/commands.h"
 #include "core/catalog.h"
+#include "core/stored_components.h"
 
 #include <algorithm>
 #include <map>
@@ -72,11 +73,16 @@ Table curve_table(const std::vector<Curve>& curves, const Settings& settings, Ta
 }
 
 /// A table has a few counts of a curve that falls again and again.
-void write_note_of_teeth(const CacheFormats& formats, Io& io) {
-    if (const std::int64_t length = formats.k->residual_length; length > 0) {
-        io.out << "note: " << formats.k->name << " keeps up to " << length - 1
-               << " recent tokens of K as " << formats.k->residual_format
-               << ": between two counts a cache may be larger than at both\n";
+void write_note_of_teeth(const std::vector<Curve>& curves, const Settings& settings, Io& io) {
+    for (const Curve& curve : curves) {
+        const CacheFormats formats = resolve_formats(settings, curve.model->plan);
+        if (packs(curve.model->spec, formats, Role::key)) {
+            io.out << "note: " << formats.k->name << " keeps up to "
+                   << formats.k->residual_length - 1 << " recent tokens of K as "
+                   << formats.k->residual_format
+                   << ": between two counts a cache may be larger than at both\n";
+            return;
+        }
     }
 }
 
@@ -122,7 +128,7 @@ int curve_command(const Options& options, Io& io) {
     }
     io.out << format_table(curve_table(curves, options.settings, style), style);
     if (style != TableStyle::csv) {
-        write_note_of_teeth(resolve_formats(options.settings, curves.front().model->plan), io);
+        write_note_of_teeth(curves, options.settings, io);
     }
     return answered;
 }

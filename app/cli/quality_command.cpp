@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ostream>
+#include <set>
 
 namespace kvcaliper::cli {
 
@@ -91,12 +92,23 @@ Pair counted(const ModelPtr& model, const AttentionDims& dims, const JsonValue& 
             false};
 }
 
+/// Of a format that keeps recent tokens as they are: true where so many tokens fill a group of K
+/// and leave a V behind, so that the error belongs to the bytes.
+bool is_packed(const Pair& pair, std::int64_t tokens) {
+    const std::int64_t k = numeric_format(pair.k).residual_length;
+    const std::int64_t v = numeric_format(pair.v).residual_length;
+    return (k == 0 || tokens >= k) && (v == 0 || tokens > v);
+}
+
 /// No other pair takes as little and loses less under the first condition.
-void mark_best(std::vector<Pair>& pairs) {
+void mark_best(std::vector<Pair>& pairs, std::int64_t tokens) {
     for (Pair& pair : pairs) {
-        pair.best = std::none_of(pairs.begin(), pairs.end(), [&](const Pair& other) {
-            return other.bytes_per_token <= pair.bytes_per_token && other.error() < pair.error();
-        });
+        pair.best = is_packed(pair, tokens) &&
+                    std::none_of(pairs.begin(), pairs.end(), [&](const Pair& other) {
+                        return is_packed(other, tokens) &&
+                               other.bytes_per_token <= pair.bytes_per_token &&
+                               other.error() < pair.error();
+                    });
     }
 }
 
@@ -119,7 +131,7 @@ std::vector<Pair> counted_pairs(const ModelPtr& model, const AttentionDims& dims
         return a.bytes_per_token != b.bytes_per_token ? a.bytes_per_token < b.bytes_per_token
                                                       : a.error() < b.error();
     });
-    mark_best(pairs);
+    mark_best(pairs, result.integer_at("tokens"));
     return pairs;
 }
 
@@ -233,8 +245,30 @@ std::string attended_text(const Quality& quality, std::size_t condition) {
     return formatted("%.3g", number(entry.at("attended_tokens")));
 }
 
-bool keeps_recent_tokens(const Pair& pair) {
-    return numeric_format(pair.k).residual_length > 0 || numeric_format(pair.v).residual_length > 0;
+/// How many recent tokens formats keep as they are, in ascending order.
+std::set<std::int64_t> residual_lengths(const std::vector<Pair>& pairs) {
+    std::set<std::int64_t> lengths;
+    for (const Pair& pair : pairs) {
+        lengths.insert(numeric_format(pair.k).residual_length);
+        lengths.insert(numeric_format(pair.v).residual_length);
+    }
+    lengths.erase(0);
+    return lengths;
+}
+
+/// Of what the bytes are and of what the errors, where the two differ.
+void write_residuals(const Quality& quality, Io& io) {
+    const std::int64_t tokens = quality.result.integer_at("tokens");
+    std::string kept;
+    for (const std::int64_t length : residual_lengths(quality.pairs)) {
+        kept += (kept.empty() ? "" : ", or ") + format_integer(tokens % length) + " of K and " +
+                format_integer(std::min(tokens, length)) + " of V (residual of " +
+                format_integer(length) + ")";
+    }
+    if (!kept.empty()) {
+        io.out << "KIVI: bytes are those a token adds once it is packed; errors are of all tokens, "
+               << kept << " of which are still in f16; none is best where nothing is packed\n";
+    }
 }
 
 void write_notes(const Quality& quality, Io& io) {
@@ -253,10 +287,7 @@ void write_notes(const Quality& quality, Io& io) {
            << " of the tokens, flat ones to " << attended_text(quality, 1)
            << "; best: no pair takes as little and loses less under "
            << "the first condition\n";
-    if (std::any_of(quality.pairs.begin(), quality.pairs.end(), keeps_recent_tokens)) {
-        io.out << "bytes are those a token adds once it is packed: KIVI keeps recent tokens in "
-                  "f16\n";
-    }
+    write_residuals(quality, io);
     write_comparison(quality, io);
 }
 

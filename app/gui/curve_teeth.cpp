@@ -27,8 +27,8 @@ std::set<Tokens> drawn_counts(const CacheFormats& formats, const std::vector<Cur
         for (std::int64_t i = before.count() / group + 1; i <= teeth; ++i) {
             counts.insert({Tokens(i * group - 1), Tokens(i * group)});
         }
-        counts.insert(sample.tokens <= fine ? sample.tokens
-                                            : fullest_context(formats, sample.tokens));
+        const Tokens tip = fullest_context(formats, sample.tokens);
+        counts.insert(sample.tokens <= fine || tip < first ? sample.tokens : tip);
         before = sample.tokens;
     }
     for (const Tokens tokens : shown) {

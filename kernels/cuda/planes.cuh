@@ -208,8 +208,15 @@ SIMT_DEVICE void decode_any(float (&rows)[Count][Columns], const PlaneRows& plan
         return decode_rows<PerRow<Fp8E4m3>>(rows, plane, first, end);
     case Format::int8_per_token_head:
         return decode_rows<PerRow<std::int8_t>>(rows, plane, first, end);
-    default: // a format with a residual is no matter of rows (placed.cuh)
-        return;
+    case Format::kivi_2bit:
+    case Format::kivi_4bit:
+    case Format::kivi_2bit_r32:
+    case Format::kivi_4bit_r32:
+    case Format::kivi_2bit_g64:
+    case Format::kivi_4bit_g64:
+    case Format::kivi_2bit_g128:
+    case Format::kivi_4bit_g128:
+        return; // no matter of rows (placed.cuh)
     }
 }
 

@@ -52,6 +52,15 @@ TEST(KiviCommands, ACurveFallsWhereAGroupIsPacked) {
                           "counts a cache may be larger than at both\n"));
 }
 
+TEST(KiviCommands, ACurveOfStatesHasNoTeeth) {
+    const Ran ran = run_cli({"curve", "falcon-mamba-7b", "--kv", "kivi_2bit"});
+    EXPECT_EQ(ran.code, answered) << ran.err;
+    EXPECT_THAT(ran.out, testing::Not(HasSubstr("larger than at both")));
+    // One of several is enough.
+    EXPECT_THAT(run_cli({"curve", "falcon-mamba-7b", "gpt2", "--kv", "kivi_2bit"}).out,
+                HasSubstr("larger than at both"));
+}
+
 TEST(KiviCommands, FitCountsTheMostOnTheWay) {
     const std::vector<std::string> question = {"fit",       "llama-3-8b", "--memory", "1GiB",
                                                "--weights", "1B",         "--kv",     "kivi_2bit",

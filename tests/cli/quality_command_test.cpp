@@ -121,6 +121,21 @@ TEST_F(RealQuality, SaysWhatTheSameBytesBuy) {
     EXPECT_THAT(ran.out, HasSubstr("outputs of 32 heads over 256 tokens"));
 }
 
+TEST_F(RealQuality, WhatPacksNothingYetIsNotTheBest) {
+    const auto best = [](const char* tokens) {
+        const Ran ran = run_cli({"quality", "-c", tokens, "--k", "kivi_2bit", "--v", "kivi_2bit"});
+        EXPECT_EQ(ran.code, answered) << ran.err;
+        return ran.out;
+    };
+    const std::string few = best("100");
+    EXPECT_THAT(few, Not(HasSubstr("yes")));
+    EXPECT_THAT(few,
+                HasSubstr("100 of K and 100 of V (residual of 128) of which are still in f16"));
+    const std::string many = best("300"); // 300 - 256 keys and 128 values are recent
+    EXPECT_THAT(many, HasSubstr("yes"));
+    EXPECT_THAT(many, HasSubstr("44 of K and 128 of V (residual of 128) of which"));
+}
+
 TEST_F(RealQuality, AFormatWithoutKernelsIsRefusedInOneLine) {
     const Ran ran = run_cli({"quality", "--k", "mxfp4"});
     expect_one_line_error(ran);

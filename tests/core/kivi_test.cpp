@@ -386,6 +386,16 @@ TEST(KiviVerify, BothSidesOfAGroupAreRun) {
     EXPECT_THAT(verify_contexts(*model, kivi(), Tokens(64)), ElementsAre(16, 32, 64));
 }
 
+/// States have no K and V that could be packed.
+TEST(KiviVerify, AModelOfStatesIsAskedAsEver) {
+    const ModelPtr model = load_model("falcon-mamba-7b");
+    EXPECT_FALSE(packs(model->spec, kivi(), Role::key));
+    EXPECT_THAT(verify_contexts(*model, kivi(), Tokens(8192)), ElementsAre(2048, 4096, 8192));
+    Settings settings = settings_of("kivi_2bit", "kivi_2bit");
+    settings.parallel.context = 2;
+    EXPECT_NO_THROW(estimate(model, settings));
+}
+
 TEST(KiviVerify, TheRequestHoldsStoredComponents) {
     const ModelPtr model = load_model("llama-3-8b");
     const JsonValue request =

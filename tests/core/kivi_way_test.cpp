@@ -165,6 +165,8 @@ TEST(KiviBudget, CountsTheMostOnTheWay) {
     EXPECT_EQ(cache_on_device(deployment).bytes(), Bytes(214'880'256));
     EXPECT_THAT(budget.notes, Contains("the cache is counted at 8,191 tokens, where kivi_2bit "
                                        "takes the most on the way to 8,192"));
+    // The estimate's own note knows no device.
+    EXPECT_THAT(budget.estimate.notes, testing::Not(Contains(HasSubstr("on the way"))));
     EXPECT_EQ(most_sequences(deployment), 4); // five would end with 992 MiB, after 1,024.6
     deployment.settings.parallel.tensor = 4;
     EXPECT_EQ(make_budget(deployment).cache.bytes(), Bytes(214'880'256 / 4));

@@ -95,6 +95,19 @@ TEST_P(ResidualVerify, StepsBeginWithTheFlush) {
     EXPECT_THAT(verify_with(request).notes, Not(Contains(HasSubstr("packs keys"))));
 }
 
+TEST_P(ResidualVerify, SaysWhatIsNoGrowthAndWhatIsNotThere) {
+    VerifyRequest request = packed_request("kivi_2bit_r32", "kivi_2bit_r32", {20, 34});
+    const VerifyResult result = verify_with(request);
+    EXPECT_THAT(result.notes,
+                Contains(HasSubstr("fewer than two contexts are multiples of the 32")));
+    for (const Sample& sample : result.samples) // at 20 tokens nothing is packed
+        if (sample.component == "key" || sample.component == "value")
+            EXPECT_EQ(sample.quantisation_error.has_value(), sample.context == 34);
+    request.contexts = {64};
+    request.depth = Depth::layout;
+    EXPECT_THAT(verify_with(request).notes, Not(Contains(HasSubstr("packs keys"))));
+}
+
 TEST_P(ResidualVerify, WrongPredictionsAreRefuted) {
     const auto changed = [&](const std::function<void(VerifyRequest&)>& change) {
         VerifyRequest request = packed_request("kivi_2bit_r32", "kivi_2bit_r32", {70});
