@@ -101,8 +101,9 @@ TEST_P(ResidualVerify, SaysWhatIsNoGrowthAndWhatIsNotThere) {
     EXPECT_THAT(result.notes,
                 Contains(HasSubstr("fewer than two contexts are multiples of the 32")));
     for (const Sample& sample : result.samples) // at 20 tokens nothing is packed
-        if (sample.component == "key" || sample.component == "value")
+        if (sample.component == "key" || sample.component == "value") {
             EXPECT_EQ(sample.quantisation_error.has_value(), sample.context == 34);
+        }
     request.contexts = {64};
     request.depth = Depth::layout;
     EXPECT_THAT(verify_with(request).notes, Not(Contains(HasSubstr("packs keys"))));
