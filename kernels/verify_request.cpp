@@ -228,24 +228,26 @@ void refuse_compressed(std::set<std::string>& reasons, const LayerPart& part,
 /// Only a cache that grows by every token packs its older ones.
 void refuse_residual(std::set<std::string>& reasons, const LayerPart& part,
                      const VerifyRequest& request) {
+    const bool attends = std::holds_alternative<AttentionDims>(part.dims) ||
+                         std::holds_alternative<LatentDims>(part.dims) ||
+                         std::holds_alternative<CompressedDims>(part.dims);
+    if (!attends)
+        return;
     for (const NumericFormat* format : {request.formats.k, request.formats.v}) {
         const std::optional<Format> known = cache_format(format->name);
         if (!known || !keeps_residual(*known))
             continue;
         const std::string name(format->name);
-        const bool attends = std::holds_alternative<AttentionDims>(part.dims) ||
-                             std::holds_alternative<LatentDims>(part.dims) ||
-                             std::holds_alternative<CompressedDims>(part.dims);
-        if (attends && part.kind != LayerKind::full_attention)
+        if (part.kind != LayerKind::full_attention)
             reasons.insert("no kernel for " + name + " in " + std::string(to_string(part.kind)) +
                            " layers");
-        else if (attends && index_shape(part))
+        else if (index_shape(part))
             reasons.insert("no kernel for " + name + " in layers with index keys yet");
-        if (attends && request.page > 0)
+        if (request.page > 0)
             reasons.insert("no kernel for pages of " + name + " yet");
-        if (attends && request.cartridge > 0)
+        if (request.cartridge > 0)
             reasons.insert("no cartridge in " + name + ": its tokens are packed as they grow old");
-        if (attends && request.baseline > 0)
+        if (request.baseline > 0)
             reasons.insert("no baseline in " + name + " yet");
     }
 }

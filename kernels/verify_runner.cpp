@@ -252,9 +252,9 @@ void Run::note_compressors() {
 
 /// What is done differently where keys stay in f16 until there are enough of them to pack.
 void Run::note_residuals() {
-    std::int64_t shortened = 0;
     if (request_.depth != Depth::use)
         return;
+    std::int64_t shortened = 0;
     for (const std::int64_t context : request_.contexts)
         shortened += first_step(request_, context) > context - request_.steps ? 1 : 0;
     if (shortened > 0)

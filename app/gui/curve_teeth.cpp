@@ -42,13 +42,7 @@ std::set<Tokens> drawn_counts(const CacheFormats& formats, const std::vector<Cur
 } // namespace
 
 bool has_teeth(const Estimate& estimate) {
-    if (estimate.formats.k->residual_length == 0) {
-        return false;
-    }
-    const auto groups = group_components(estimate.model->spec, estimate.formats);
-    return std::any_of(groups.begin(), groups.end(), [](const ComponentGroup& group) {
-        return group.component.role == Role::key_residual;
-    });
+    return packs(estimate.model->spec, estimate.formats, Role::key);
 }
 
 std::vector<CurvePointData> drawn_points(const Estimate& estimate,
